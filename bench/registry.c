@@ -76,6 +76,31 @@ static void bare_pairs(void *arg)
         if (atomic_fetch_sub_explicit(&bare, 1, memory_order_release) == 1) abort();
     }
 }
+/* What any count that is not shared takes: a word that is read and written, twice, or two words once each. */
+static _Thread_local _Atomic int64_t own[2];
+static void add_to_own(int which, int64_t change)
+{
+    const int64_t before = atomic_load_explicit(&own[which], memory_order_relaxed);
+    atomic_store_explicit(&own[which], before + change, memory_order_relaxed);
+}
+static void one_word_pairs(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < PAIRS; i++) {
+        add_to_own(0, 1);
+        written = i;
+        add_to_own(0, -1);
+    }
+}
+static void two_words_pairs(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < PAIRS; i++) {
+        add_to_own(0, 1);
+        written = i;
+        add_to_own(1, 1);
+    }
+}
 static void count_pairs(void *arg)
 {
     for (int i = 0; i < PAIRS; i++) {
@@ -266,6 +291,8 @@ int main(void)
     report_pool(); /* while nothing else lives */
     report_pairs("bare atomic pair", bare_pairs, NULL, false);
     report_pairs("bare atomic pair, two threads", bare_pairs, NULL, true);
+    report_pairs("floor: a word of the thread", one_word_pairs, NULL, false);
+    report_pairs("floor: two words of the thread", two_words_pairs, NULL, false);
     report_pairs("word form", count_pairs, &c, false);
     report_pairs("word form, two threads", count_pairs, &c, true);
     ptoi_count_spread(&c);

@@ -12,48 +12,53 @@
 
 #define BIAS ((int64_t)1 << 62)
 
-_Thread_local int ptoi_count_number = COUNT_SLOT_UNKNOWN;
+_Thread_local int64_t ptoi_count_slot_at;
+static _Thread_local bool has_asked; /* for a number */
 
 /* ---- numbers of threads ------------------------------------------------------------------------------------------ */
 
 static uint64_t taken; /* a bit for each number; guarded by PROCESS_LOCK_THREAD_SLOTS */
 static _Atomic uint32_t forks;
 
-static int take_free_number(void)
+static int64_t place_of(int number) { return (int64_t)sizeof(struct count_slot) * (1 + number); }
+static int number_of(int64_t at) { return (int)(at / (int64_t)sizeof(struct count_slot)) - 1; }
+
+/* 0: all are taken. */
+static int64_t take_free_slot(void)
 {
     ptoi_process_lock(PROCESS_LOCK_THREAD_SLOTS);
-    const int first = ~taken ? __builtin_ctzll(~taken) : COUNT_NO_SLOT;
-    const int number = first < COUNT_THREADS ? first : COUNT_NO_SLOT;
+    const int number = ~taken ? __builtin_ctzll(~taken) : COUNT_THREADS;
     if (number < COUNT_THREADS) taken |= (uint64_t)1 << number;
     ptoi_process_unlock(PROCESS_LOCK_THREAD_SLOTS);
-    return number;
+    return number < COUNT_THREADS ? place_of(number) : 0;
 }
 
-static void give_number(int number)
+static void give_slot(int64_t at)
 {
-    if (number < 0 || number >= COUNT_THREADS) return;
+    if (at == 0) return;
     ptoi_process_lock(PROCESS_LOCK_THREAD_SLOTS);
-    taken &= ~((uint64_t)1 << number);
+    taken &= ~((uint64_t)1 << number_of(at));
     ptoi_process_unlock(PROCESS_LOCK_THREAD_SLOTS);
 }
 
 void ptoi_count_leave_thread(void)
 {
-    const int number = ptoi_count_number;
-    ptoi_count_number = COUNT_NO_SLOT;
-    give_number(number);
+    const int64_t at = ptoi_count_slot_at;
+    ptoi_count_slot_at = 0;
+    has_asked = true;
+    give_slot(at);
 }
 
 #ifdef PTO_SCHEDULED
 /* Fibers have no end that could be noticed: a case calls ptoi_count_leave_thread. */
-int ptoi_count_take_number(void) { return ptoi_count_number = take_free_number(); }
+static int64_t take_slot(void) { return take_free_slot(); }
 static bool barrier_exists(void) { return true; }
 static void barrier_of_all_threads(void) {}
-#define COUNT_CLOSE(slots)  store_seq(&(slots)->closed, 1, COUNT_BUSY)
-#define COUNT_IS_BUSY(slot) load_seq(&(slot)->busy, COUNT_BUSY)
+#define COUNT_CLOSE(slot)  store_seq(&(slot)->closed, 1, COUNT_BUSY)
+#define COUNT_READ(number) load_seq(number, COUNT_BUSY)
 #else
-#define COUNT_CLOSE(slots)  store_relaxed(&(slots)->closed, 1)
-#define COUNT_IS_BUSY(slot) load_acquire(&(slot)->busy, COUNT_BUSY) /* [COUNT_BUSY] */
+#define COUNT_CLOSE(slot)  store_relaxed(&(slot)->closed, 1)
+#define COUNT_READ(number) load_acquire(number, COUNT_BUSY) /* [COUNT_BUSY] */
 static pthread_key_t end_of_thread;
 static bool has_end_of_thread, has_barrier;
 
@@ -79,15 +84,13 @@ static void prepare_once(void)
     pthread_once(&once, prepare);
 }
 
-int ptoi_count_take_number(void)
+static int64_t take_slot(void)
 {
     prepare_once();
-    int number = has_end_of_thread ? take_free_number() : COUNT_NO_SLOT;
-    if (number != COUNT_NO_SLOT && pthread_setspecific(end_of_thread, &taken) != 0) {
-        give_number(number);
-        number = COUNT_NO_SLOT;
-    }
-    return ptoi_count_number = number;
+    const int64_t at = has_end_of_thread ? take_free_slot() : 0;
+    if (at == 0 || pthread_setspecific(end_of_thread, &taken) == 0) return at;
+    give_slot(at);
+    return 0;
 }
 
 static bool barrier_exists(void)
@@ -98,6 +101,14 @@ static bool barrier_exists(void)
 
 static void barrier_of_all_threads(void) { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
 #endif
+
+bool ptoi_count_enter_thread(void)
+{
+    if (has_asked) return false;
+    has_asked = true;
+    ptoi_count_slot_at = take_slot();
+    return ptoi_count_slot_at != 0;
+}
 
 /* ---- the spread form --------------------------------------------------------------------------------------------- */
 
@@ -110,11 +121,11 @@ int64_t ptoi_count_now(struct count *c)
 /* The slots are words of several threads from the first store on. */
 static void open_slots(struct count_slots *s)
 {
-    store_relaxed(&s->closed, 0);
     s->forks = load_relaxed(&forks);
-    for (int i = 0; i < COUNT_THREADS; i++) {
-        store_relaxed(&s->slot[i].delta, 0);
-        store_relaxed(&s->slot[i].busy, 0);
+    for (int i = 0; i <= COUNT_THREADS; i++) {
+        store_relaxed(&s->slot[i].counted[COUNT_RETAIN], 0);
+        store_relaxed(&s->slot[i].counted[COUNT_RELEASE], 0);
+        store_relaxed(&s->slot[i].closed, i == 0);
     }
 }
 
@@ -129,18 +140,24 @@ bool ptoi_count_spread(struct count *c) /* model: COUNT_ENTER */
     return true;
 }
 
+/* The operations that a closed slot has counted. */
+static int64_t read_when_idle(_Atomic int64_t *number)
+{
+    int64_t twice;
+    while ((twice = COUNT_READ(number)) % 2 != 0) ptoi_yield();
+    return twice / 2;
+}
+
 int64_t ptoi_count_close(struct count *c) /* model: COUNT_CLOSE */
 {
     struct count_slots *s = load_relaxed(&c->slots); /* relaxed: the caller alone writes it */
     if (!s) return ptoi_count_add(c, -1);
     if (s->forks != load_relaxed(&forks)) return 1; /* nobody knows how many are left: the child keeps the object */
-    COUNT_CLOSE(s);
+    for (int i = 1; i <= COUNT_THREADS; i++) COUNT_CLOSE(&s->slot[i]);
     barrier_of_all_threads();
     int64_t sum = 0;
-    for (int i = 0; i < COUNT_THREADS; i++) {
-        while (COUNT_IS_BUSY(&s->slot[i])) ptoi_yield();
-        sum += load_relaxed(&s->slot[i].delta);
-    }
+    for (int i = 1; i <= COUNT_THREADS; i++)
+        sum += read_when_idle(&s->slot[i].counted[COUNT_RETAIN]) - read_when_idle(&s->slot[i].counted[COUNT_RELEASE]);
     return ptoi_count_add(c, sum - BIAS - 1);
 }
 

@@ -2,13 +2,15 @@
  *
  * Idea       word form: retain adds 1 relaxed, as its caller holds a reference; release subtracts 1 with release,
  *            and who brings the word to 0 loads it with acquire and destroys.
- *            Spread form, entered by the holder of the primary reference: each thread adds to a slot of its own,
+ *            Spread form, entered by the holder of the primary reference: each thread counts in a slot of its own,
  *            without a read-modify-write.  The word is BIAS too high meanwhile, so nobody sees it at 0.  Dropping
- *            the primary reference closes the slots: closed is set, every thread passes a barrier (membarrier), and
- *            the closer waits until no thread is between "busy" and "not busy"; an operation that began later sees
- *            closed and uses the word.  Then one addition to the word decides.  No sum is compared with 0 while it
- * can change. Owner      a slot: the thread that has its number, taken and given back under a lock; a thread without
- *            one uses the word.
+ *            the primary reference closes the slots: `closed` is set, every thread passes a barrier (membarrier), and
+ *            the closer waits until no number is odd; an operation that began later sees `closed` and uses the word.
+ *            Then one addition to the word decides.  No sum is compared with 0 while it can change.
+ * Slots      a slot has two numbers, each twice the operations that it counted, and odd while one begins.  With one
+ *            number a retain would wait for the store of the release before it, and a release for that of its retain.
+ * Owner      a slot: the thread that has its number, taken and given back under a lock; a thread without one finds a
+ *            slot that is always closed, and uses the word.
  * Invariant  every operation is counted once, in a slot before its sum is read, or in the word; exactly one call
  *            returns 0, when no reference is left, and everything that a holder did happens before.
  * Limits     not from signal handlers.  Where there is no membarrier the spread form is never entered.
@@ -24,20 +26,19 @@ enum { COUNT_THREADS = 2 }; /* the checker's searches are short */
 #else
 enum { COUNT_THREADS = 64 }; /* slots */
 #endif
-enum { COUNT_NO_SLOT = COUNT_THREADS, COUNT_SLOT_UNKNOWN = -1 };
+
+enum count_operation { COUNT_RETAIN, COUNT_RELEASE };
 
 struct count_slot {
-    /* W its thread, R the closer: relaxed, ordered by `busy`. */
-    _Alignas(PTO_CACHELINE) _Atomic int64_t delta;
-    /* W its thread: release [COUNT_BUSY], R the closer: acquire. */
-    _Atomic int32_t busy;
+    /* Of each operation: W its thread: release [COUNT_BUSY], R the closer: acquire. */
+    _Alignas(PTO_CACHELINE) _Atomic int64_t counted[2];
+    /* W the closer, R the thread: [COUNT_BUSY], ordered against `counted` by the closer's barrier of all threads. */
+    _Atomic int32_t closed;
 };
 
 struct count_slots {
-    /* W the closer, R everybody: [COUNT_BUSY], ordered against `busy` by the closer's barrier of all threads. */
-    _Atomic int32_t closed;
-    uint32_t forks; /* of the process, when the slots were made */
-    struct count_slot slot[COUNT_THREADS];
+    struct count_slot slot[1 + COUNT_THREADS]; /* the first is for threads without a number: closed, never read */
+    uint32_t forks;                            /* of the process, when the slots were made */
 };
 
 struct count {
@@ -47,9 +48,11 @@ struct count {
     struct count_slots *_Atomic slots; /* NULL: word form */
 };
 
-/* The calling thread's number: 0 to COUNT_THREADS - 1, COUNT_NO_SLOT, or unknown as yet. */
-extern _Thread_local int ptoi_count_number;
-int ptoi_count_take_number(void);
+/* Bytes from the slots of a count to the one of the calling thread.  0: it has no number, perhaps not yet.
+ * initial-exec: else each operation of libpto.so would call __tls_get_addr. */
+extern _Thread_local int64_t ptoi_count_slot_at __attribute__((tls_model("initial-exec")));
+/* A thread that never asked for a number asks now.  true: it got one. */
+bool ptoi_count_enter_thread(void) __attribute__((cold));
 /* At the end of a thread: its number is free.  What it releases later goes to the word. */
 void ptoi_count_leave_thread(void);
 
@@ -61,35 +64,43 @@ static inline void ptoi_count_open(struct count *c) /* one reference */
 
 /* The checker has no barrier of all threads: there both sides are sequentially consistent. */
 #ifdef PTO_SCHEDULED
-#define COUNT_SET_BUSY(slot)   store_seq(&(slot)->busy, 1, COUNT_BUSY)
-#define COUNT_IS_CLOSED(slots) load_seq(&(slots)->closed, COUNT_BUSY)
+#define COUNT_SET_BUSY(number, odd) store_seq(number, odd, COUNT_BUSY)
+#define COUNT_IS_CLOSED(slot)       load_seq(&(slot)->closed, COUNT_BUSY)
 #else
-#define COUNT_SET_BUSY(slot)                                                                                           \
+#define COUNT_SET_BUSY(number, odd)                                                                                    \
     do {                                                                                                               \
-        store_relaxed(&(slot)->busy, 1);                                                                               \
+        store_relaxed(number, odd);                                                                                    \
         atomic_signal_fence(memory_order_seq_cst); /* the compiler's order; the closer's barrier does the rest */      \
     } while (0)
-#define COUNT_IS_CLOSED(slots) load_acquire(&(slots)->closed, COUNT_BUSY)
+#define COUNT_IS_CLOSED(slot) load_acquire(&(slot)->closed, COUNT_BUSY)
 #endif
 
-/* false: closed, or the thread has no slot; nothing was counted. */
-static inline bool ptoi_count_in_slot(struct count_slots *s, int64_t change) /* model: COUNT_OP */
+/* false: the thread's slot is closed; nothing was counted. */
+static inline bool ptoi_count_in_slot(struct count_slots *s, enum count_operation operation) /* model: COUNT_OP */
 {
-    int number = ptoi_count_number;
-    if (number == COUNT_SLOT_UNKNOWN) number = ptoi_count_take_number();
-    if (number == COUNT_NO_SLOT) return false;
-    struct count_slot *mine = &s->slot[number];
-    COUNT_SET_BUSY(mine);
-    const bool is_open = !COUNT_IS_CLOSED(s);
-    if (is_open) store_relaxed(&mine->delta, load_relaxed(&mine->delta) + change);
-    store_release(&mine->busy, 0, COUNT_BUSY); /* [COUNT_BUSY] the last look at the slots */
-    return is_open;
+    struct count_slot *const mine = (struct count_slot *)((char *)s + ptoi_count_slot_at);
+    _Atomic int64_t *const counted = &mine->counted[operation];
+    const int64_t before = load_relaxed(counted);
+    COUNT_SET_BUSY(counted, before + 1);
+    if (__builtin_expect(COUNT_IS_CLOSED(mine), 0)) {
+        store_release(counted, before, COUNT_BUSY); /* [COUNT_BUSY] the last look at the slots */
+        return false;
+    }
+    store_release(counted, before + 2, COUNT_BUSY); /* [COUNT_BUSY] the last look at the slots */
+    return true;
+}
+
+/* The caller's reference is not yet dropped, so the slots are still there. */
+static inline bool ptoi_count_is_spread(struct count_slots *s, enum count_operation operation)
+{
+    if (!s) return false;
+    return ptoi_count_in_slot(s, operation) || (ptoi_count_enter_thread() && ptoi_count_in_slot(s, operation));
 }
 
 static inline void ptoi_count_retain(struct count *c)
 {
     struct count_slots *s = load_acquire(&c->slots, COUNT_SLOTS); /* [COUNT_SLOTS] */
-    if (s && ptoi_count_in_slot(s, 1)) return;
+    if (ptoi_count_is_spread(s, COUNT_RETAIN)) return;
     add_relaxed(&c->word, 1); /* relaxed: the caller holds a reference, so the word is not about to become 0 */
 }
 
@@ -104,7 +115,7 @@ static inline int64_t ptoi_count_add(struct count *c, int64_t change) /* model: 
 static inline int64_t ptoi_count_release(struct count *c)
 {
     struct count_slots *s = load_acquire(&c->slots, COUNT_SLOTS); /* [COUNT_SLOTS] */
-    if (s && ptoi_count_in_slot(s, -1)) return 1;
+    if (ptoi_count_is_spread(s, COUNT_RELEASE)) return 1;
     return ptoi_count_add(c, -1);
 }
 

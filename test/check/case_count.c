@@ -8,6 +8,8 @@ enum { USERS = 2 };
 static struct count counted;
 static int64_t payload[USERS + 1]; /* plain: race.c looks */
 static int destroyed;
+/* W main behind its last look at the payload, R users, who stay until then: a thread that is alone is not watched. */
+static _Atomic int over;
 static int user[USERS] = {0, 1};
 
 static void destroy(void)
@@ -26,6 +28,7 @@ static void open(int references)
 {
     memset(payload, 0, sizeof payload);
     destroyed = 0;
+    store_relaxed(&over, 0);
     ptoi_count_open(&counted);
     for (int i = 1; i < references; i++) ptoi_count_retain(&counted);
 }
@@ -37,6 +40,7 @@ static void *use(void *arg)
     payload[number] = 1;
     finish(ptoi_count_release(&counted));
     ptoi_count_leave_thread();
+    while (!load_relaxed(&over)) ptoi_yield();
     return NULL;
 }
 
@@ -56,6 +60,7 @@ static void run(void *(*body)(void *), int users, bool spreads_late)
     if (spreads_late) ptoi_count_spread(&counted);
     payload[USERS] = 1;
     finish(ptoi_count_close(&counted));
+    store_relaxed(&over, 1);
     for (int i = 0; i < users; i++) ptoi_thread_join(t[i]);
     CHECK_THAT(destroyed == 1);
     ptoi_count_leave_thread();

@@ -25,11 +25,12 @@
 #define CLOSER NU /* its queue */
 #define QUEUE 3
 
-#define BUSY(u)  (u)
-#define DELTA(u) (NU + (u))
-#define CLOSED   (2 * NU)
-#define SLOTS    (2 * NU + 1)
-#define WORDS    (2 * NU + 2)
+/* A slot: its two numbers, each twice the operations that it counted, odd while one begins; and whether it is closed. */
+#define RETAINED(u) (u)
+#define RELEASED(u) (NU + (u))
+#define CLOSED(u)   (2 * NU + (u))
+#define SLOTS       (3 * NU)
+#define WORDS       (3 * NU + 1)
 
 short memory[WORDS];
 short word = 1 + NU;
@@ -103,24 +104,23 @@ end:
     od
 }
 
-inline operate(change) /* COUNT_OP */
+inline operate(change, number, mine) /* COUNT_OP */
 {
     assert(!g_destroyed);
     if
     :: memory[SLOTS] == 0 -> add_to_word(me, change)
     :: else ->
-        store(me, BUSY(me), 1);
-        is_closed = memory[CLOSED];
+        store(me, number, mine + 1);
+        is_closed = memory[CLOSED(me)];
         if
         :: !is_closed ->
-            mine = mine + change;
-            store(me, DELTA(me), mine);
-            store(me, BUSY(me), 0)
+            mine = mine + 2;
+            store(me, number, mine)
         :: else ->
 #if WITNESS == 1
             assert(1 != 1);
 #endif
-            store(me, BUSY(me), 0);
+            store(me, number, mine);
             add_to_word(me, change)
         fi
     fi
@@ -129,12 +129,12 @@ inline operate(change) /* COUNT_OP */
 proctype user(byte me)
 {
     byte held = 1, left = OPS;
-    short mine = 0; /* its own slot: it sees its own stores */
+    short retained = 0, released = 0; /* its own slot: it sees its own stores */
     bit is_closed;
     do
     :: held == 0 -> break
-    :: held > 0 && held < left -> left--; held++; atomic { g_refs++ }; operate(1)
-    :: held > 0 && held <= left -> left--; held--; atomic { g_refs-- }; operate(-1)
+    :: held > 0 && held < left -> left--; held++; atomic { g_refs++ }; operate(1, RETAINED(me), retained)
+    :: held > 0 && held <= left -> left--; held--; atomic { g_refs-- }; operate(-1, RELEASED(me), released)
     od;
     g_ended++
 }
@@ -157,20 +157,27 @@ init
         /* COUNT_CLOSE */
         atomic { g_refs-- };
 #if BUG == 3
-        do :: u < NU -> sum = sum + memory[DELTA(u)]; u++ :: else -> break od; /* the sum before closed */
-        u = 0;
+        do :: u < NU -> sum = sum + memory[RETAINED(u)] / 2 - memory[RELEASED(u)] / 2; u++ :: else -> break od;
+        u = 0; /* the sum before closed */
 #endif
-        store(CLOSER, CLOSED, 1);
+        do :: u < NU -> store(CLOSER, CLOSED(u), 1); u++ :: else -> break od;
+        u = 0;
 #if BUG != 1
         atomic { u = 0; do :: u <= NU -> drain_all(u); u++ :: else -> break od; u = 0 } /* all threads pass a barrier */
 #endif
         do
         :: u < NU ->
 #if BUG != 2
-            memory[BUSY(u)] == 0;
+            memory[RETAINED(u)] % 2 == 0;
 #endif
 #if BUG != 3
-            sum = sum + memory[DELTA(u)];
+            sum = sum + memory[RETAINED(u)] / 2;
+#endif
+#if BUG != 2
+            memory[RELEASED(u)] % 2 == 0;
+#endif
+#if BUG != 3
+            sum = sum - memory[RELEASED(u)] / 2;
 #endif
             u++
         :: else -> break
