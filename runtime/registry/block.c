@@ -42,10 +42,9 @@ void ptoi_block_free(struct block *k)
 {
     const struct block old = *k;
     ptoi_slab_give(&blocks, k);
-    if (!old.is_foreign)
-        ptoi_pool_return(old.pool, old.address, (uint64_t)old.bytes);
-    else if (old.release)
-        old.release(old.context);
+    ptoi_place_end(old.foreign);
+    if (!old.is_foreign) ptoi_pool_return(old.pool, old.address, (uint64_t)old.bytes);
+    if (old.release) old.release(old.context);
 }
 
 void ptoi_block_put(struct block *k, struct buffer *b)
@@ -91,16 +90,39 @@ struct buffer *ptoi_buffer_new(PTOPool *pool, int64_t bytes)
     return NULL;
 }
 
+/* The program names memory of a device by addresses of the host, where its elements come when the host needs them. */
+static struct block *attach_on_device(const struct block *foreign)
+{
+    struct block *k = ptoi_block_new(NULL, foreign->bytes);
+    if (!k) return NULL;
+    k->device = foreign->device;
+    k->is_read_only = foreign->is_read_only;
+    k->may_move = foreign->may_move;
+    k->context = foreign->context;
+    if (ptoi_place_attach(k, foreign->address)) return k;
+    ptoi_block_free(k);
+    ptoi_refuse_nomem();
+    return NULL;
+}
+
+static struct block *attach_on_host(const struct block *foreign)
+{
+    struct block *k = ptoi_slab_take(&blocks);
+    if (k)
+        *k = *foreign;
+    else
+        ptoi_refuse_nomem();
+    return k;
+}
+
 struct buffer *ptoi_buffer_attach(const struct block *foreign)
 {
     struct buffer *b = make_buffer();
-    struct block *k = b ? ptoi_slab_take(&blocks) : NULL;
+    struct block *k = !b ? NULL : foreign->device == 0 ? attach_on_host(foreign) : attach_on_device(foreign);
     if (!k) {
         ptoi_slab_give(&buffers, b);
-        ptoi_refuse_nomem();
         return NULL;
     }
-    *k = *foreign;
     ptoi_block_put(k, b);
     if (!k->may_move) b->original = k;
     return b;

@@ -22,8 +22,9 @@ struct place;
 struct block {
     /* constant */
     void *address;
-    int64_t bytes; /* more than 0 */
-    int32_t device;
+    int64_t bytes;         /* more than 0 */
+    int32_t device;        /* 0: the host; 1 + n: the number n of a device, where `foreign` is */
+    struct place *foreign; /* NULL, or memory of somebody else on a device: `address` is a copy for the host, a room */
     bool is_read_only, may_move; /* of foreign memory: may it be written; may its address be left */
     PTOPool *pool;               /* whose memory it is; NULL: the host's, or foreign with `release` */
     bool is_foreign;
@@ -55,7 +56,7 @@ struct buffer {
 
 /* A block of the pool with a buffer on it: NULL and the thread's error: no memory. */
 struct buffer *ptoi_buffer_new(PTOPool *pool, int64_t bytes);
-/* A buffer on a new block of foreign memory.  NULL: no memory, nothing is released. */
+/* A buffer on a new block of foreign memory, on the host or on a device.  NULL: no memory, nothing is released. */
 struct buffer *ptoi_buffer_attach(const struct block *foreign);
 /* Another buffer on the block of `b`, whose elements it keeps.  NULL: no memory; PTO_ERR_WOULD_COPY in the thread's
  * status: somebody outside may write the memory at any time. */

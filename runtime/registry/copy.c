@@ -114,9 +114,9 @@ static PTOStatus save(struct buffer *b)
     enum separation found;
     ptoi_registry_lock();
     while ((found = ptoi_stale_save(b)) == SEPARATE_AGAIN) {}
+    const PTOStatus status = ptoi_stale_refuse(b, found, "pto_tensor_take");
     ptoi_registry_unlock();
-    if (found == SEPARATE_READY) return PTO_OK;
-    return ptoi_thread_fail(PTO_ERR_DEVICE, "pto_tensor_take: the device that had the elements has failed");
+    return status;
 }
 
 PTOStatus pto_tensor_take(PTOTensor **t, PTODetached *out)

@@ -54,6 +54,16 @@ static PTOStatus find_memory(const struct dlpack_tensor *d, PTOForeign *f)
     return PTO_OK;
 }
 
+/* Producers name an Ascend device by its own type, or by that for extensions. */
+static PTOStatus find_device(const struct dlpack_tensor *d, int32_t *device)
+{
+    const bool is_ours = d->device_type == DLPACK_ASCEND || d->device_type == DLPACK_EXTENSION;
+    *device = is_ours ? 1 + d->device_id : 0;
+    if (d->device_type == DLPACK_CPU || (is_ours && d->device_id >= 0 && d->device_id < INT32_MAX)) return PTO_OK;
+    return ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "DLPack: memory of device type %d, device %d", d->device_type,
+                            d->device_id);
+}
+
 static PTOTensor *attach(const struct dlpack_tensor *d, uint32_t flags, void (*release)(void *), void *context)
 {
     PTOForeign f = {.rank = d->ndim,
@@ -62,10 +72,7 @@ static PTOTensor *attach(const struct dlpack_tensor *d, uint32_t flags, void (*r
                     .flags = flags,
                     .release = release,
                     .context = context};
-    if (d->device_type != DLPACK_CPU) {
-        ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "DLPack: memory of device type %d", d->device_type);
-        return NULL;
-    }
+    if (find_device(d, &f.device) != PTO_OK) return NULL;
     if (find_type(d, &f.type) != PTO_OK) return NULL;
     if (ptoi_geometry_check("DLPack", f.type, d->ndim, d->shape) != PTO_OK) return NULL;
     return find_memory(d, &f) == PTO_OK ? pto_tensor_attach(&f) : NULL;

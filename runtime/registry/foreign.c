@@ -13,8 +13,7 @@ static PTOStatus check_place(const PTOForeign *f)
                                 f->address);
     if (f->flags & ~(uint32_t)(PTO_READ_ONLY | PTO_MAY_MOVE))
         return ptoi_thread_fail(PTO_ERR_ARGUMENT, "pto_tensor_attach: flags %#x", f->flags);
-    if (f->device != 0)
-        return ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "pto_tensor_attach: this process has no device %d", f->device);
+    if (f->device < 0) return ptoi_thread_fail(PTO_ERR_ARGUMENT, "pto_tensor_attach: device %d", f->device);
     return PTO_OK;
 }
 

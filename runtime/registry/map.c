@@ -30,6 +30,7 @@ static PTOStatus wait_for_memory(struct buffer *b, PTOAccess access, bool waits_
         enum separation found = SEPARATE_WAIT;
         if (!waits_for_runs || !is_run_in_the_way(b->block, access)) {
             found = ptoi_separate(b, access & PTO_WRITE);
+            if (found == SEPARATE_READY && access & PTO_WRITE) found = ptoi_stale_ask(b, NULL);
             if (found == SEPARATE_READY && b->block->writers == 0) found = ptoi_stale_save(b);
             if (found == SEPARATE_READY) {
                 if (access & PTO_WRITE && b->block->writers == 0) ptoi_places_leave(b->block, NULL);
@@ -37,8 +38,8 @@ static PTOStatus wait_for_memory(struct buffer *b, PTOAccess access, bool waits_
             }
             if (found == SEPARATE_AGAIN) continue;
         }
-        if (found == SEPARATE_LOST)
-            return ptoi_thread_fail(PTO_ERR_DEVICE, "%s: the device that had the elements has failed", call);
+        const PTOStatus status = ptoi_stale_refuse(b, found, call);
+        if (status != PTO_OK) return status;
         if (found == SEPARATE_NOMEM) return PTO_ERR_NOMEM; /* with its text */
         if (found == SEPARATE_STUCK)
             return ptoi_thread_fail(PTO_ERR_BUSY, "%s: the address of read-only memory is out", call);
@@ -174,11 +175,11 @@ PTOStatus ptoi_read_begin(PTOTensor *t, const char *call)
         const bool is_written = t->buffer->block->writers > 0;
         const enum separation found = is_written ? SEPARATE_WAIT : ptoi_stale_save(t->buffer);
         if (found == SEPARATE_READY) break;
-        if (found == SEPARATE_LOST)
-            status = ptoi_thread_fail(PTO_ERR_DEVICE, "%s: the device that had the elements has failed", call);
-        else if (found == SEPARATE_WAIT && ptoi_registry_may_wait())
+        if (found != SEPARATE_WAIT)
+            status = ptoi_stale_refuse(t->buffer, found, call);
+        else if (ptoi_registry_may_wait())
             ptoi_registry_wait();
-        else if (found == SEPARATE_WAIT)
+        else
             status = ptoi_thread_fail(PTO_ERR_BUSY, "%s: a run writes the tensor, and the caller is in a run", call);
     }
     if (status == PTO_OK) {

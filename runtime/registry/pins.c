@@ -72,7 +72,8 @@ static enum separation look(struct pin *pins, int count, int *which)
 {
     for (int i = 0; i < count; i++) {
         if (!pins[i].buffer || !(pins[i].access & PTO_WRITE)) continue;
-        const enum separation found = ptoi_separate(pins[i].buffer, true);
+        enum separation found = ptoi_separate(pins[i].buffer, true);
+        if (found == SEPARATE_READY) found = ptoi_stale_ask(pins[i].buffer, pins[i].holder);
         if (found == SEPARATE_READY) continue;
         *which = i;
         return found;
@@ -135,12 +136,13 @@ PTOStatus ptoi_pins_take(struct pin *pins, int count, bool no_wait, int *which)
         if (found != SEPARATE_WAIT || !may_wait(&pins[*which], no_wait)) break;
         ptoi_registry_wait();
     }
-    if (found == SEPARATE_READY) bind(pins, count);
+    if (found == SEPARATE_READY)
+        bind(pins, count);
+    else
+        status = ptoi_stale_refuse(pins[*which].buffer, found, "the call");
     ptoi_registry_unlock();
-    if (found == SEPARATE_READY) return PTO_OK;
+    if (found == SEPARATE_READY || status != PTO_OK) return status;
     if (found == SEPARATE_NOMEM) return PTO_ERR_NOMEM; /* with its text */
-    if (found == SEPARATE_LOST)
-        return ptoi_thread_fail(PTO_ERR_DEVICE, "the device that had the elements of a tensor has failed");
     return refuse_busy(found == SEPARATE_WAIT ? "by a run or a map that the call would wait for"
                                               : "its address is out, and it must not be written");
 }
@@ -158,15 +160,20 @@ struct block *ptoi_pin_block(const struct pin *p, bool *is_output)
     return may_stay ? k : NULL;
 }
 
+/* The owner of foreign memory on a device finds the elements there. */
+static bool is_known_on_host(const struct buffer *b)
+{
+    return b->block->foreign ? load_relaxed(&b->maps) > 0 || b->exports > 0 : ptoi_buffer_is_known(b);
+}
+
 /* Who knows an address finds there what the run wrote. */
 static void bring_known(struct pin *pins, int count)
 {
     for (int i = 0; i < count; i++) {
         struct buffer *b = pins[i].buffer;
-        if (!b || !ptoi_buffer_is_known(b)) continue;
+        if (!b || !is_known_on_host(b)) continue;
         if (b->block->is_stale) {
-            ptoi_stale_save(b); /* the lock was left */
-            i = -1;
+            if (ptoi_stale_save(b) == SEPARATE_AGAIN) i = -1; /* the lock was left */
         } else if (b->block->writing_exports > 0) {
             ptoi_places_leave(b->block, NULL);
         }

@@ -17,7 +17,9 @@ enum separation {
     SEPARATE_WAIT,  /* a run or a map must end first */
     SEPARATE_STUCK, /* the address of read-only memory is out */
     SEPARATE_NOMEM,
-    SEPARATE_LOST /* a device that had the elements failed; the lock was left */
+    SEPARATE_LOST,   /* a device that had the elements failed; the lock was left */
+    SEPARATE_CLOSED, /* no runtime has opened the device that has the elements */
+    SEPARATE_FOREIGN /* it is memory of somebody else on a device, which runs there write */
 };
 
 /* Under the lock.  The address of b will be known (for_writing: and its memory written). */

@@ -1,6 +1,15 @@
 /* stale.c - see stale.h. */
 #include "stale.h"
 #include "shared/check.h"
+#include "shared/thread_error.h"
+
+/* A place that can be saved: foreign memory only while a runtime has opened its device. */
+static struct place *find_source(const struct block *k)
+{
+    struct place *p = k->places;
+    while (p && !ptoi_place_holder(p)) p = p->next_on_block;
+    return p;
+}
 
 enum separation ptoi_stale_save(struct buffer *b)
 {
@@ -10,25 +19,53 @@ enum separation ptoi_stale_save(struct buffer *b)
         ptoi_registry_wait();
         return SEPARATE_AGAIN;
     }
-    struct place *p = k->places;
-    CHECK(p != NULL);
+    CHECK(k->places != NULL);
+    struct place *p = find_source(k);
+    if (!p) return SEPARATE_CLOSED;
+    struct holder *h = ptoi_place_holder(p);
     k->is_saved = true;
     k->readers++;                  /* no writer begins */
     ptoi_buffer_note(&b->pins, 1); /* b stays on k */
     p->savers++;
+    h->savers++;
     ptoi_registry_unlock();
-    const bool is_fine = p->holder->save(p->holder, p, k->address, k->bytes);
+    const bool is_fine = h->save(h, p, k->address, k->bytes);
     ptoi_registry_lock();
+    h->savers--;
     p->savers--;
     ptoi_buffer_note(&b->pins, -1);
     k->readers--;
-    k->is_saved = k->is_stale = false;
+    k->is_saved = false;
+    k->is_stale = !is_fine && k->foreign;
     if (!is_fine) {
-        k->is_undefined = true;
+        k->is_undefined |= !k->foreign;
         ptoi_places_leave(k, NULL);
     }
     ptoi_registry_changed();
     return is_fine ? SEPARATE_AGAIN : SEPARATE_LOST;
+}
+
+enum separation ptoi_stale_ask(const struct buffer *b, const struct holder *h)
+{
+    const struct block *k = b->block;
+    return !k->foreign || (h && h->device == k->device) ? SEPARATE_READY : SEPARATE_FOREIGN;
+}
+
+PTOStatus ptoi_stale_refuse(const struct buffer *b, enum separation found, const char *call)
+{
+    const int device = b->block->device - 1;
+    if (found == SEPARATE_LOST)
+        return ptoi_thread_fail(PTO_ERR_DEVICE, "%s: the device that had the elements has failed", call);
+    if (found == SEPARATE_CLOSED)
+        return ptoi_thread_fail(PTO_ERR_DEVICE,
+                                "%s: the elements are on device %d, and no runtime of this process has opened it", call,
+                                device);
+    if (found == SEPARATE_FOREIGN)
+        return ptoi_thread_fail(PTO_ERR_UNSUPPORTED,
+                                "%s: the memory is not ours, it is on device %d, and only a run there may write it: "
+                                "pto_tensor_copy makes a tensor that the host may write",
+                                call, device);
+    return PTO_OK;
 }
 
 /* p leaves its block; false: the lock was left before that, look again. */
@@ -61,6 +98,8 @@ static bool leave(struct place *p)
 void ptoi_places_end(struct holder *h)
 {
     ptoi_registry_lock();
+    ptoi_holder_close(h);
+    while (h->savers > 0) ptoi_registry_wait();
     for (struct place *p = h->places; p;) {
         const bool is_over = !p->block && p->savers == 0;
         if (!is_over) leave(p);

@@ -246,8 +246,8 @@ bool ptoi_tensor_is_unique(PTOTensor *t)
     if (!ptoi_count_is_one(&t->count)) return false;
     if (!b) return true;
     const struct block *k = b->block;
-    return ptoi_count_is_one(&t->buffer->count) && !ptoi_block_is_shared(k) && b->exports == 0 && k->map_count == 0 &&
-           k->readers == 0 && k->writers == 0;
+    return !k->foreign && ptoi_count_is_one(&t->buffer->count) && !ptoi_block_is_shared(k) && b->exports == 0 &&
+           k->map_count == 0 && k->readers == 0 && k->writers == 0;
 }
 
 struct tensor_view ptoi_tensor_view(const PTOTensor *t)

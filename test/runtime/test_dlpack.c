@@ -138,6 +138,8 @@ TEST(what_is_refused_stays_with_its_producer)
     refused(d, PTO_ERR_UNSUPPORTED);
     d = plain(), d.device_type = 2;
     refused(d, PTO_ERR_UNSUPPORTED);
+    d = plain(), d.device_type = DLPACK_ASCEND, d.device_id = -1;
+    refused(d, PTO_ERR_UNSUPPORTED);
     d = plain(), d.ndim = 9;
     refused(d, PTO_ERR_ARGUMENT);
     d = plain(), d.byte_offset = 2; /* not aligned */

@@ -75,8 +75,8 @@ TEST(a_failed_attach_has_taken_nothing) /* K16 */
     refused(&f, PTO_ERR_ARGUMENT);
     f = good, f.flags = 64;
     refused(&f, PTO_ERR_ARGUMENT);
-    f = good, f.device = 3;
-    refused(&f, PTO_ERR_UNSUPPORTED);
+    f = good, f.device = -1;
+    refused(&f, PTO_ERR_ARGUMENT);
     EXPECT_EQ(o.released, 0);
     EXPECT_EQ(living(), 0);
     free(o.data);

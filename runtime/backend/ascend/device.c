@@ -200,7 +200,8 @@ static void free_heap(const struct backend *b, void *memory, uint64_t bytes, boo
     (void)shared;
     struct device *d = device_of(b);
     settle_streams(d);
-    if (d->device_heap && ptoi_ascend_enter(d)) ptoi_ascend_is_fine(d, "aclrtFree", d->acl->aclrtFree(d->device_heap));
+    if (d->device_heap && ptoi_ascend_enter_from_outside(d))
+        ptoi_ascend_is_fine(d, "aclrtFree", d->acl->aclrtFree(d->device_heap));
     d->device_heap = NULL;
     if (memory) munmap(memory, bytes);
     d->heap = NULL;
@@ -233,7 +234,7 @@ static bool close_all(struct device *d, int opened, char *message, size_t size)
 {
     const bool had_failed = d->was_reported;
     bool is_fine = true;
-    if (d->context) ptoi_ascend_enter(d);
+    if (d->context) ptoi_ascend_enter_from_outside(d);
     while (opened > 0) steps[--opened].close(d);
     if (!had_failed && d->failure[0]) {
         snprintf(message, size, "%s", d->failure);
@@ -285,7 +286,6 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
     d->timeout_seconds = config->stream_timeout_seconds > 0 ? config->stream_timeout_seconds : DEFAULT_TIMEOUT_S;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) d->first[t + 1] = d->first[t] + config->workers[t];
     d->lock = d->copying = (ptoi_lock)PTOI_LOCK_OPEN;
-    ptoi_ascend_open_places(d);
     *status = ptoi_kernels_load(&d->map, config->kernels, message, size);
     if (*status == PTO_OK) {
         char *text = d->failure; /* empty until the first step */
@@ -297,7 +297,10 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
         }
         int opened = 0;
         while (*status == PTO_OK && opened < STEPS) *status = steps[opened++].open(d);
-        if (*status == PTO_OK) return &d->backend;
+        if (*status == PTO_OK) {
+            ptoi_ascend_open_places(d); /* the last: closing begins with them */
+            return &d->backend;
+        }
         if (d->acl) snprintf(message, size, "%.500s", *text ? text : "ascend: out of memory");
         d->was_reported = true;
         close_all(d, opened, message, size);

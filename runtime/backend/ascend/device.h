@@ -109,6 +109,8 @@ static inline struct device *device_of(const struct backend *b) { return (struct
 /* ---- device.c ---- */
 /* The context becomes the calling thread's; false: that failed. */
 bool ptoi_ascend_enter(struct device *d);
+/* The same where other code ran on the thread, which may use the device too and have changed the context. */
+bool ptoi_ascend_enter_from_outside(struct device *d);
 /* `call` returned error: remembers why, unless there is a failure already; false unless it is 0. */
 bool ptoi_ascend_is_fine(struct device *d, const char *call, aclError error);
 /* Remembers a failure of another kind.  The first sticks. */

@@ -30,11 +30,18 @@ bool ptoi_ascend_is_fine(struct device *d, const char *call, aclError error)
     return false;
 }
 
+static _Thread_local uint64_t current; /* serial of the device whose context this thread has */
+
 bool ptoi_ascend_enter(struct device *d)
 {
-    static _Thread_local uint64_t current; /* serial of the device whose context this thread has */
     if (current == d->serial) return true;
     if (!ptoi_ascend_is_fine(d, "aclrtSetCurrentContext", d->acl->aclrtSetCurrentContext(d->context))) return false;
     current = d->serial;
     return true;
+}
+
+bool ptoi_ascend_enter_from_outside(struct device *d)
+{
+    current = 0;
+    return ptoi_ascend_enter(d);
 }

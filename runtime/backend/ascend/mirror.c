@@ -87,7 +87,7 @@ static PTOStatus begin(const struct backend *backend)
     d->was_reported = false;
     ptoi_lock_leave(&d->lock);
     d->dirty_count = d->clean_count = d->clean_next = 0;
-    if (!ptoi_ascend_enter(d)) return PTO_ERR_DEVICE;
+    if (!ptoi_ascend_enter_from_outside(d)) return PTO_ERR_DEVICE;
     if (d->is_zeroed) return PTO_OK;
     d->is_zeroed =
         ptoi_ascend_is_fine(d, "aclrtMemset", d->acl->aclrtMemset(d->device_heap, d->heap_bytes, 0, d->heap_bytes));

@@ -17,11 +17,18 @@
 static bool save(struct holder *h, const struct place *p, void *host, int64_t bytes)
 {
     struct device *d = (struct device *)(uintptr_t)((char *)h - offsetof(struct device, holder));
-    return !load_acquire(&d->has_failed, LOST) && ptoi_ascend_enter(d) &&
+    return !load_acquire(&d->has_failed, LOST) && ptoi_ascend_enter_from_outside(d) &&
            ptoi_ascend_download(d, host, p->memory, bytes);
 }
 
-void ptoi_ascend_open_places(struct device *d) { d->holder.save = save; }
+void ptoi_ascend_open_places(struct device *d)
+{
+    d->holder.save = save;
+    d->holder.device = 1 + d->number;
+    ptoi_registry_lock();
+    ptoi_holder_open(&d->holder);
+    ptoi_registry_unlock();
+}
 
 struct holder *ptoi_ascend_holder(const struct backend *b) { return &device_of(b)->holder; }
 
@@ -109,7 +116,7 @@ bool ptoi_ascend_free_memory(struct device *d)
 static void use(struct device *d, struct array *a, struct place *p)
 {
     p->is_used = true;
-    ptoi_place_touch(p);
+    if (p->holder) ptoi_place_touch(p); /* foreign memory does not go */
     ptoi_lock_take(&d->lock);
     a->place = p;
     a->device = p->memory;
@@ -179,7 +186,7 @@ static void settle(struct array *a, bool is_good)
     if (is_changed) ptoi_places_leave(k, k->is_stale || is_current ? p : NULL);
     if (!p) return;
     if (!p->block && is_current) ptoi_place_put(p, k);
-    if (p->block && a->is_written && is_good) k->is_stale = true;
+    if (p->block && a->is_written && (is_good || p == k->foreign)) k->is_stale = true;
     p->is_used = false;
 }
 

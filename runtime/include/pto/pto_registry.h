@@ -45,7 +45,7 @@ enum {
 typedef struct PTOForeign {
     void *address;  /* of the memory; NULL only for 0 bytes */
     int64_t bytes;  /* of the memory, all of the view lies inside */
-    int32_t device; /* 0: the host */
+    int32_t device; /* 0: the host; 1 + n: device n of the backend ascend, and address is one of the device */
     PTOType type;
     int32_t rank; /* 0 to PTO_MAX_RANK */
     const int64_t *shape, *strides;
@@ -70,8 +70,8 @@ typedef struct PTODescription {
     PTOType type;
     int32_t rank;
     int64_t shape[PTO_MAX_RANK], strides[PTO_MAX_RANK];
-    uint64_t buffer; /* the number of the buffer, unique in the process; 0: a tensor without elements has none */
-    int32_t device;
+    uint64_t buffer;    /* the number of the buffer, unique in the process; 0: a tensor without elements has none */
+    int32_t device;     /* 0: the host; 1 + n: foreign memory on device n */
     int64_t references; /* to this tensor; a snapshot, and -1 in the spread form */
     int64_t tensors;    /* on the buffer */
     int64_t pins;       /* of runs and maps on the memory */
@@ -93,10 +93,13 @@ PTO_API PTOTensor *pto_tensor_new(PTOPool *pool, PTOType type, int rank, const i
 
 /* Makes a tensor of foreign memory, which is not copied.  f, shape and strides may die on return.  release is called
  * once, after the last use of the memory, also if the process forks; a failed call has taken nothing and calls nothing.
+ * Memory on a device may be attached before a runtime opens the device: runs there work in it, the host and other
+ * devices read a copy, and nobody else may write it (PTO_ERR_UNSUPPORTED then).  While no runtime has the device open,
+ * elements that the host has no copy of are PTO_ERR_DEVICE.
  * Caller     any thread.  Never blocks.
- * Status     NULL: PTO_ERR_ARGUMENT: NULL memory that is not empty, a bad type, rank, extent or flag, data that is not
- *            aligned for its type; PTO_ERR_BOUNDS: an element outside of the bytes; PTO_ERR_OVERFLOW;
- *            PTO_ERR_UNSUPPORTED: a device that this process has not; PTO_ERR_NOMEM. */
+ * Status     NULL: PTO_ERR_ARGUMENT: NULL memory that is not empty, a bad type, rank, extent, flag or device, data that
+ *            is not aligned for its type; PTO_ERR_BOUNDS: an element outside of the bytes; PTO_ERR_OVERFLOW;
+ *            PTO_ERR_NOMEM. */
 PTO_API PTOTensor *pto_tensor_attach(const PTOForeign *f);
 
 /* One more reference to t, which is returned.  NULL is ignored.  The caller holds a reference.
@@ -206,7 +209,8 @@ struct ArrowArray;
 struct ArrowSchema;
 
 /* A tensor of the memory of a DLPack tensor, whose deleter is called after the last use.  On failure the producer keeps
- * it, except on PTO_ERR_VERSION: then its deleter has been called and nothing else in it was read.
+ * it, except on PTO_ERR_VERSION: then its deleter has been called and nothing else in it was read.  Memory of device
+ * type 12 (extension) or 21 (Ascend) is on that device of the backend ascend, as with pto_tensor_attach.
  * Caller     any thread.  Never blocks.
  * Status     NULL: PTO_ERR_VERSION: another major version; PTO_ERR_UNSUPPORTED: a type, lanes or a device that the
  *            library has not; others as pto_tensor_attach. */
