@@ -26,7 +26,7 @@ class _Exported:
 
     def __init__(self, handle, typestr):
         address = c.tensor_to_dlpack(handle, 1, 0)
-        self._managed = address or fail()
+        self._managed = address or fail({_UNSUPPORTED: BufferError})
         managed = c.DLManagedTensorVersioned.from_address(address)
         t, size = managed.tensor, managed.tensor.bits // 8
         self.__array_interface__ = {
