@@ -1,4 +1,4 @@
-/* stress_registry.c - a million random operations on eight threads, each result against a model of plain arrays.
+/* stress_registry.c - twice a million random operations on eight threads, each result against a model of plain arrays.
  *
  * Idea       a group is a buffer: its tensors, and a plain array that says which numbers they see.  A thread works
  *            on the groups that it holds, and exchanges groups with other threads; groups that were detached from
@@ -157,6 +157,20 @@ static void detach(struct worker *w, struct group *g)
     other->view[0].t = pto_tensor_detach(v->t);
 }
 
+/* The elements of v in memory of their own: those that are not already row-major, or not the only ones, are copied. */
+static PTOTensor *copy_of(struct worker *w, const struct view *v)
+{
+    PTOTensor *t = NULL;
+    switch (below(w, 3)) {
+    case 0: return pto_tensor_copy(v->t);
+    case 1: t = pto_tensor_dense(v->t); break;
+    default: t = pto_tensor_retain(v->t); w->mistakes += pto_tensor_writable(&t) != PTO_OK;
+    }
+    if (t != v->t) return t;
+    pto_tensor_release(t);
+    return pto_tensor_copy(v->t);
+}
+
 static void copy(struct worker *w, struct group *g)
 {
     struct group *other = &w->group[below(w, GROUPS)];
@@ -164,7 +178,24 @@ static void copy(struct worker *w, struct group *g)
     clear(other);
     struct view *v = any_view(w, g);
     for (int64_t i = 0; i < v->count; i++) other->model[i] = g->model[v->first + i * v->step];
-    other->view[0] = (struct view){pto_tensor_copy(v->t), 0, v->count, 1};
+    other->view[0] = (struct view){copy_of(w, v), 0, v->count, 1};
+}
+
+/* The same elements by way of two dimensions, or another tensor of them. */
+static void view_again(struct worker *w, struct group *g)
+{
+    struct view *from = any_view(w, g), *to = free_view(g);
+    if (!to) return;
+    *to = *from;
+    if (below(w, 2)) {
+        to->t = pto_tensor_share(from->t);
+        return;
+    }
+    PTOTensor *wide = pto_tensor_reshape(from->t, 2, SHAPE(1, from->count)), *high = pto_tensor_transpose(wide, NULL);
+    to->t = pto_tensor_index(high, 1, 0);
+    w->mistakes += !to->t;
+    pto_tensor_release(wide);
+    pto_tensor_release(high);
 }
 
 static void import(struct worker *w, struct group *g)
@@ -205,7 +236,7 @@ static void step(struct worker *w)
         make(w, g);
         return;
     }
-    switch (below(w, 12)) {
+    switch (below(w, 13)) {
     case 0: slice(w, g); break;
     case 1: verify(w, g); break;
     case 2: change(w, g); break;
@@ -228,6 +259,7 @@ static void step(struct worker *w)
         pto_tensor_release(t);
         break;
     }
+    case 12: view_again(w, g); break;
     default: break;
     }
 }
@@ -268,6 +300,7 @@ TEST(random_operations_of_many_threads_agree_with_the_model)
     PTOPoolStats before, after;
     pto_pool_stats(&before);
     round_of(true, 1000003);
+    round_of(false, 77);
     EXPECT_EQ(living(), 0);
     EXPECT(attached > 1000);
     EXPECT_EQ(attached, released);
