@@ -48,9 +48,10 @@ struct count {
     struct count_slots *_Atomic slots; /* NULL: word form */
 };
 
-/* Bytes from the slots of a count to the one of the calling thread.  0: it has no number, perhaps not yet.
- * initial-exec: else each operation of libpto.so would call __tls_get_addr. */
-extern _Thread_local int64_t ptoi_count_slot_at __attribute__((tls_model("initial-exec")));
+/* Bytes from the slots of a count to the one of the calling thread.  0: it has no number, perhaps not yet.  Not of the
+ * model initial-exec: all thread-local variables of libpto.so would need room in the static block of a process that
+ * opens it late, which may have none left. */
+extern _Thread_local int64_t ptoi_count_slot_at __attribute__((visibility("hidden")));
 /* A thread that never asked for a number asks now.  true: it got one. */
 bool ptoi_count_enter_thread(void) __attribute__((cold));
 /* At the end of a thread: its number is free.  What it releases later goes to the word. */

@@ -3,7 +3,8 @@
 sizes of the structs that programs share with it.
 
 Idea       exports.txt has both; a name that goes, or a size that changes, breaks programs of this major version, a new name does not.
-           --renew writes it.  All names begin with pto_.
+           --renew writes it.  All names begin with pto_, and a process that opens the library late needs no room in its static block of
+           thread-local variables, which may be full.
 Exit code  0: all of exports.txt is there; 1: no, with what is not.
 """
 import pathlib
@@ -22,6 +23,8 @@ names = sorted(line.split()[-1] for line in symbols.splitlines() if line.split()
 strange = [name for name in names if not name.startswith("pto_") or not name.endswith("@@PTO_1")]
 if strange:
     sys.exit(f"libpto.so exports {strange}")
+if "STATIC_TLS" in subprocess.run(["readelf", "-d", f"{build}/lib/libpto.so"], check=True, text=True, capture_output=True).stdout:
+    sys.exit("libpto.so has thread-local variables of the model initial-exec, which a late dlopen may refuse")
 with tempfile.TemporaryDirectory() as folder:
     text = "#include <pto/pto_call.h>\n#include <pto/pto_program.h>\n#include <pto/pto_sparse.h>\n#include <stdio.h>\nint main(void)\n{\n"
     text += "".join(f'    printf("sizeof {struct} %zu\\n", sizeof({struct}));\n' for struct in STRUCTS)
