@@ -1,11 +1,14 @@
 /* tiles.c - two loops over a matrix of which one operand lies the other way round, in tiles.
  * Idea       along the inner loop such an operand has one element in each line of memory, and a line would be gone
  *            before the outer loop comes to its next element.  In a tile of PTO_TILE by PTO_TILE it stays in the
- *            nearest cache.
+ *            nearest cache.  An outer loop of a few steps, such as the channels of a picture, is done inside of the
+ *            other one instead: a C compiler unrolls it, and each line is read once.
  * Invariant  only loops whose iterations do not meet: the result does not depend on their order.
  * Tests      test/lit/codegen/index-tiles.pto, test/lit/run/index-notation.test
  */
 #include "parts.h"
+
+enum { FEW = 4 };
 
 /* The loop's variable, as the statement calls it. */
 static const struct eq_var *own_variable(const struct eq_printer *p, const struct eq_stmt *s, const struct eq_var *loop)
@@ -53,6 +56,13 @@ bool equation_is_tiled(const struct eq_printer *p, const struct eq_node *loop)
     return is_across;
 }
 
+static bool has_few_steps(const struct eq_printer *p, const struct eq_var *v)
+{
+    const struct size *length = size_sub(p->sizes, v->high, v->low);
+    int64_t steps;
+    return length && size_is_const(length, &steps) && steps <= FEW;
+}
+
 static const char *open_tiles(struct eq_printer *p, const struct eq_var *v)
 {
     const char *name = names_take(&p->e->names, arena_printf(p->e->mem, "%s_tile", v->symbol->name));
@@ -70,8 +80,23 @@ static void open_tile(struct eq_printer *p, const struct eq_node *loop, const ch
     equation_begin_iteration(p, loop);
 }
 
+/* The outer loop inside of the inner one. */
+static void exchanged(struct eq_printer *p, const struct eq_node *loop)
+{
+    equation_open_loop(p, loop->child->var);
+    equation_open_loop(p, loop->var);
+    equation_begin_iteration(p, loop);
+    equation_begin_iteration(p, loop->child);
+    equation_nodes(p, loop->child->child);
+    for (int i = 0; i < 2; i++) out_close(p->e->out, "}");
+}
+
 void equation_tiles(struct eq_printer *p, const struct eq_node *loop)
 {
+    if (has_few_steps(p, loop->var)) {
+        exchanged(p, loop);
+        return;
+    }
     const char *outer = open_tiles(p, loop->var), *inner = open_tiles(p, loop->child->var);
     open_tile(p, loop, outer);
     open_tile(p, loop->child, inner);

@@ -17,7 +17,7 @@
 #if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__
 #ifdef PTO_FOR_ONE_RUN /* without what takes the compiler half of its time and gains nothing */
 #define PTO_ELEMENTS_SOON_                                                                                             \
-    _Pragma("GCC optimize(\"no-ivopts\", \"no-gcse\", \"no-schedule-insns2\")")                                        \
+    _Pragma("GCC optimize(\"no-ivopts\", \"no-schedule-insns2\")")                                                     \
         _Pragma("GCC optimize(\"no-tree-slp-vectorize\", \"no-version-loops-for-strides\")")
 #else
 #define PTO_ELEMENTS_SOON_
