@@ -19,9 +19,10 @@
 #include "transfer.h"
 
 /* Where the first bytes of an array come from: `read` reads bytes [at, at + bytes) of it, or returns false.
- * is_result: at the end of the run rank 0 has all of them, whether a task has written them or not. */
+ * is_result: at the end of the run rank 0 has all of them, whether a task has written them or not; unless they stay at
+ * their homes. */
 struct dist_source {
-    bool is_result;
+    bool is_result, stays;
     bool (*read)(void *cx, int64_t at, int64_t bytes, void *to);
     void *cx;
 };

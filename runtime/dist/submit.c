@@ -524,6 +524,7 @@ static void collect(struct dist *d)
             struct box all = {{0}, {0}};
             if (t->number != number || (!t->is_written && !t->source.is_result)) continue;
             ptoi_dist_settle(d, t);
+            if (t->source.stays) continue;
             for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
             status = bring(d, t, &all, 0, NULL);
         }

@@ -213,6 +213,7 @@ static bool is_in_earlier_archive(const struct session *s, int32_t f)
 static int write_output(struct session *s, int32_t f)
 {
     const char *path = s->arguments[f].output;
+    if (s->arguments[f].is_in_place) return HOST_OK;
     session_progress(s, "writing %s to %s", s->entry->formals[f].name, path);
     if (!ptoi_npz_is_path(path)) return ptoi_npy_write(add_written(s, path), path, &s->formals[f].array, &s->error);
     return is_in_earlier_archive(s, f) ? HOST_OK : write_archive(s, f);
@@ -389,6 +390,7 @@ static int write_records(struct session *s, bool has_run, const char *check)
 
 static int run_and_report(struct session *s)
 {
+    ptoi_in_place_begin(s);
     ptoi_ranked_give(s);
     ptoi_watch_begin(s->rt, &(struct watch_config){.has_watchdog = s->options.config.watchdog_seconds > 0,
                                                    .has_progress = s->options.progress,
@@ -396,6 +398,7 @@ static int run_and_report(struct session *s)
                                                    .is_first = session_is_first(s)});
     int code = run_entry(s), written = HOST_OK;
     ptoi_watch_end();
+    if (code == HOST_OK) code = ptoi_in_place_write(s);
     if (code == HOST_OK && session_is_first(s))
         written = write_results(s);
     else if (code != HOST_OK && ptoi_watch_signal())

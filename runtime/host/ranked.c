@@ -153,10 +153,11 @@ static bool read_nothing(void *cx, int64_t at, int64_t bytes, void *to)
 static struct dist_source source_of(const struct session *s, int32_t f)
 {
     const PTOFormal *formal = &s->entry->formals[f];
-    const bool is_result = session_is_written(formal);
-    if (ptoi_ranked_reads_cells(s, f)) return (struct dist_source){is_result, read_cells, &s->arguments[f].file};
-    if (!s->wire && is_read_by_cells(s, f)) return (struct dist_source){is_result, read_nothing, NULL};
-    return (struct dist_source){is_result, NULL, NULL};
+    const struct argument *a = &s->arguments[f];
+    const bool is_result = session_is_written(formal), stays = a->is_in_place || a->is_unseen;
+    if (ptoi_ranked_reads_cells(s, f)) return (struct dist_source){is_result, stays, read_cells, &s->arguments[f].file};
+    if (!s->wire && is_read_by_cells(s, f)) return (struct dist_source){is_result, stays, read_nothing, NULL};
+    return (struct dist_source){is_result, stays, NULL, NULL};
 }
 
 void ptoi_ranked_give(struct session *s)

@@ -17,6 +17,10 @@ struct dist_config ptoi_ranked_config(const struct session *s);
 int ptoi_ranked_bind(struct session *s);
 /* Is the file of formal f read where its cells live, while the program runs? */
 bool ptoi_ranked_reads_cells(const struct session *s, int32_t f);
+/* in_place.c: before the arrays are given to the runtime.  Which outputs do all ranks write? */
+void ptoi_in_place_begin(struct session *s);
+/* And after a run without an error: all ranks write them, or none of them appears. */
+int ptoi_in_place_write(struct session *s);
 /* The data is there: the runtime gets to know the arrays. */
 void ptoi_ranked_give(struct session *s);
 /* How long a run that has failed waits for kernels of other ranks; 0: there is one rank. */

@@ -24,6 +24,8 @@ struct argument {
     bool scalar_set;
     bool is_expected; /* --expect: what it is compared with */
     struct npy_file expected;
+    bool is_in_place; /* on several ranks each writes its cells of the output */
+    bool is_unseen;   /* on several ranks rank 0 has no use for the result */
     PTOResult result; /* the run decides its extents */
     PTOResult oracle_result;
 };

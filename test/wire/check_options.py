@@ -156,6 +156,23 @@ class Options(Check):
         self.same("stencil", ["--dist", "C=100x70:2x2", "--window", "4"], 4)
         self.same("stencil", ["--dist", "C=100x70:2x2"], 1)
 
+    def in_place(self):
+        """Each rank writes its cells; where a rank does not see the file, or rank 0 needs the result, rank 0 has all of it."""
+        output, link = self.path("out"), os.path.join(self.folder, "linked", "out.npy")
+        os.makedirs(os.path.dirname(link), exist_ok=True)
+        for words, messages in ((["--output", "C=" + output], 0), (["--output", "C=" + link], 1), (["--output", "C=" + output, "--check"], 1),
+                                (["--output", "C=" + os.path.join(self.folder, "out.npz")], 1), (["--quiet"], 0), ([], 1)):
+            for made in (output, link):
+                if os.path.lexists(made):
+                    os.remove(made)
+            os.symlink(os.path.join("..", os.path.basename(output)), link)
+            code, out, err = run(self.launcher(3) + self.command("multiply", words + ["--stats"]))
+            found = re.findall(r"^Messages for the results: (\d+) total", out, re.M)
+            self.expect("in place: %s" % words, code == 0 and len(found) == 1 and min(int(found[0]), 1) == messages, code, out, err)
+            if os.path.exists(output):
+                self.expect("in place: %s: other results" % words, read(output) == self.outputs["multiply"])
+            self.expect("in place: a file is left", not [f for f in os.listdir(self.folder) if ".pto-" in f])
+
     def refusals(self):
         self.refused(["--ranks", "4"], "--ranks 4, but this is one process: start it with 'mpirun -np 4', or give --ranks to 'ptoc run'")
         self.refused(["--ranks", "3"], "--ranks 3, but the launcher has started 2", ranks=2)
@@ -222,6 +239,15 @@ class Options(Check):
             for number in (1, 4, 7):  # each rank
                 self.stops(launchers[1], 137, dies=number)
             self.other_launcher()
+        for launcher in launchers:
+            self.first_fails(launcher)
+
+    def first_fails(self, launcher):
+        """Rank 0 alone ends with an error, behind a run without one; the others do not wait for it, nor it for them."""
+        numpy.save(self.path("wrong"), numpy.full((8, 4), 9, numpy.float32))
+        steps = [word for name in ("fails", "hangs", "dies", "stops") for word in ("--set", name + "=-1")]
+        result = run(launcher + [self.program, "--entry", "steps", "--input", "x=iota", "--expect", "y=" + self.path("wrong")] + steps)
+        self.expect("--expect fails", result[0] == 1 and "wrong.npy has 9" in result[2], *result)
 
     def memory(self):
         """Rank 0 looks at 64 MiB of rank 1, and keeps 1 MiB of it, and what the tasks of its window use."""
@@ -275,6 +301,7 @@ def main():
     check = Options(ptoc, wire, folder)
     check.counts()
     check.options()
+    check.in_place()
     check.refusals()
     check.memory()
     check.given_back()
