@@ -26,7 +26,7 @@ def main():
     text = subprocess.run([ptoc, "build", "--emit=kernels", program], check=True, capture_output=True, text=True).stdout
     with open(source, "w", encoding="utf-8") as f:
         f.write(text)
-    subprocess.run(shlex.split(os.environ.get("CC", "cc")) + ["-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
+    subprocess.run(shlex.split(os.environ.get("CC", "cc")) + ["-std=c11", "-O0", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
                    "-I" + os.path.join(prefix, "include")] + words(os.path.join(prefix, "share/pto/cflags")) + [source, "-o", target,
                    os.path.join(prefix, "lib/libpto_kernels.a"), "-Wl,--as-needed,-rpath," + os.path.join(prefix, "lib"),
                    os.path.join(prefix, "lib/libpto.so")] + words(os.path.join(prefix, "share/pto/ldflags")), check=True)

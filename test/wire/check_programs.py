@@ -99,7 +99,7 @@ def build(ptoc, folder, name, text):
     with open(source, "w", encoding="utf-8") as f:
         f.write(text)
     program = os.path.join(folder, name)
-    code, out, err = run([ptoc, "build", "--cpu=native", "-w", source, "-o", program])
+    code, out, err = run([ptoc, "build", "-O0", "-w", source, "-o", program])
     if code != 0:
         sys.exit("%s: %s%s" % (name, out, err))
     return program
