@@ -79,8 +79,8 @@ static void number_names(void *cx, struct ir_op *op)
     if (op->kind != IR_KEEP) return;
     const struct exchange *names = op->take.from->exchange;
     k->has_keep = true;
+    if (ptrmap_get(&k->numbers, names->names[0])) return; /* and so all of them */
     for (int i = 0; i < names->count; i++) {
-        if (ptrmap_get(&k->numbers, names->names[i])) continue;
         vec_push(&k->names, names->names[i]);
         ptrmap_set(&k->numbers, names->names[i], (void *)(uintptr_t)k->names.count);
     }
