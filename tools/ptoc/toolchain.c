@@ -140,6 +140,7 @@ static void add_libraries(words *argv, const struct toolchain *t)
     add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/ldflags", t->prefix));
     vec_push(argv, "-lm");
     vec_push(argv, "-pthread");
+    if (is_for_one_run(t)) vec_push(argv, "-Wl,--build-id=none"); /* a digest of 3 MB of debug information */
 }
 
 /* ---- the key of a build ---- */
