@@ -364,6 +364,8 @@ void ptoi_transfers_all_fail(struct transfers *t)
 
 bool ptoi_transfers_end(struct transfers *t)
 {
+    if (load_relaxed(&t->signal)) /* relaxed: a number; its thread may not have cancelled the run yet */
+        ptoi_fail(t->core->run_status, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
     ptoi_lock_take(&t->lock);
     const bool is_failing = ptoi_is_failing(t->core->run_status);
     CHECK(t->in_flight == 0 || is_failing);

@@ -70,6 +70,7 @@ static void on_signal(int number)
 {
     int none = 0;
     if (!atomic_compare_exchange_strong(&signals.taken, &none, number)) _exit(128 + number);
+    if (signals.rt->dist) store_relaxed(&signals.rt->dist->transfers.signal, number); /* relaxed: a number */
     const PTOKernel *kernel;
     const PTOSite *site;
     uint64_t task;
@@ -152,14 +153,6 @@ static int signal_of_job(void)
     return ranks ? load_relaxed(&ranks->transfers.signal) : 0; /* relaxed: a number */
 }
 
-/* The other ranks end with its number too. */
-static void cancel_run(void)
-{
-    struct dist *ranks = signals.rt->dist;
-    if (ranks) store_relaxed(&ranks->transfers.signal, signals.taken); /* relaxed: a number */
-    pto_cancel(signals.rt);
-}
-
 /* A rank has failed, and this one or another does not end: the first names the error, the others what they run.  A
  * launcher ends all ranks when the first of them has ended. */
 static void look_at_ranks(void)
@@ -200,7 +193,7 @@ static void *watch_run(void *arg)
         if (signals.config.has_progress) ptoi_progress_look(&signals.progress);
         if (!signals.taken) look_at_ranks();
         if (!signals.taken) continue;
-        cancel_run();
+        pto_cancel(signals.rt); /* the other ranks end with its number too */
         if (is_stuck()) {
             write_stuck_kernels();
             _exit(128 + signals.taken);
