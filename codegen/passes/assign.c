@@ -123,23 +123,28 @@ static void end_views(const struct assign *a, struct dataflow_state *s, const st
     }
 }
 
-/* `let t = a;`: a bit for t; 0: s is no such name. */
+/* `let t = a;`: a bit for t, by its number among such names of its exchange.  Those after the 63rd share one. */
+static uint64_t bit_of_second_name(int number) { return (uint64_t)1 << (number < 63 ? number : 63); }
+
+/* 0: s is no such name. */
 static uint64_t second_name(const struct symbol *s)
 {
     int number = 0;
     if (!s->keeps || !s->exchange) return 0;
     for (int i = 0; s->exchange->names[i] != s; i++) number += s->exchange->names[i]->keeps != NULL;
-    return (uint64_t)1 << (number < 63 ? number : 63);
+    return bit_of_second_name(number);
 }
 
 /* All that may mean a buffer which one of the others had.  A name that was taken over leaves its buffer with two. */
 static uint64_t possible_names(const struct assign *a, const struct symbol *t)
 {
     uint64_t names = 0;
-    for (int i = 0; i < t->exchange->count; i++) {
+    for (int i = 0, number = 0; i < t->exchange->count; i++) {
         const struct symbol *s = t->exchange->names[i];
+        if (!s->keeps) continue;
         const struct tensor_note *note = tensor_note_of(a->c->checked, s);
-        if (s->keeps && (s->is_taken || a->outcomes[note->number].is_live)) names |= second_name(s);
+        if (s->is_taken || a->outcomes[note->number].is_live) names |= bit_of_second_name(number);
+        number++;
     }
     return names;
 }

@@ -251,6 +251,12 @@ def vars():
 
 
 @case
+def swaps():
+    swap = lines("let t{i} = u; u = v; v = t{i};", count=3000)
+    return orch(f"var u = made();\nvar v = made();\n{swap}\nk(inout u); k(inout v);", head=KERNEL + "kernel made(out a: f32[4]) on vector cost 1;\n")
+
+
+@case
 def asserts():
     return orch(lines('assert n > {i}, "x";', 5000), "n: i64", "")
 
