@@ -325,7 +325,7 @@ void use_assigned(struct lowering *l, const struct ast *target)
 {
     if (notes_is_element(target))
         use(l, IR_USE_WRITE_PART, region_of(target)->base, region_of(target), target);
-    else if (target->kind == AST_MEMBER || type_is_scalar(target->type))
+    else if (type_is_scalar(target->type))
         use(l, IR_USE_WRITE, target->symbol, NULL, target);
 }
 
