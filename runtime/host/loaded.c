@@ -41,7 +41,7 @@ static PTOStatus check_table(const char *path, const PTOProgram *p)
                                 "%s is bound to libpto.so, but this program has another copy of the library: link it "
                                 "with -lpto, not with libpto_runtime.a",
                                 path);
-    if (p->cpu && !ptoi_cpu_has(p->cpu))
+    if (p->cpu[0] && !ptoi_cpu_has(p->cpu))
         return ptoi_thread_fail(PTO_ERR_UNSUPPORTED,
                                 "%s was built for processors of level %s alone, and this one is older: build it again "
                                 "here, or without --cpu",

@@ -428,7 +428,7 @@ static int run_and_report(struct session *s)
 static int check_cpu(struct session *s)
 {
     const char *const only = s->program->cpu, *const asked = s->options.cpu;
-    if (!only) return HOST_OK;
+    if (!only[0]) return HOST_OK;
     if (!ptoi_cpu_has(only))
         return host_fail(
             &s->error, HOST_RUN,

@@ -479,8 +479,8 @@ typedef struct PTOProgram {
     /* NULL, or: computes the params with a derived default that were not given, in order.  false: one has none, and
      * message says which. */
     bool (*derive_params)(void *params, const bool *given, char *message, size_t size);
-    bool checked;    /* every run is checked, as with the option --checked */
-    const char *cpu; /* base, v3 or v4: the only level of its kernels in index notation; NULL: it has every level */
+    bool checked; /* every run is checked, as with the option --checked */
+    char cpu[7];  /* base, v3 or v4: the only level of its kernels in index notation; empty: it has every level */
 } PTOProgram;
 
 static inline PTOView pto_given_view(const PTOGivenView *views, int32_t formal, PTOView dense)
