@@ -272,7 +272,7 @@ class Campaign:
             while True:
                 full = launcher + command + words + (["--heap", str(heap)] if heap else [])
                 try:
-                    done = subprocess.run(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120, env=env)
+                    done = subprocess.run(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, errors="replace", timeout=120, env=env)
                     wrong = case.compare(done, folder) or self.stub_says(env)
                 except subprocess.TimeoutExpired:
                     wrong = "does not end"
