@@ -11,7 +11,7 @@ import sys
 
 PTOC, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 STD = pathlib.Path(__file__).resolve().parents[4] / "kernels" / "std"
-MOVES = {"copy", "fill", "take", "gather", "embedding"}
+MOVES = {"copy", "fill", "take", "gather", "put", "scatter", "embedding"}
 IN_ORDER = {"scan", "add_at"}
 HEAD = re.compile(r"^kernel (\w+)<[^>]*>\([^{]*?\bcost ([^={]+?)(?: where [^={]+)?\s*=> (?:\{.*\}|\{\n.*?^\})$", re.M | re.S)
 
