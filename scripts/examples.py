@@ -581,11 +581,17 @@ def run_on_stub(ptoc, program, example, folder, seed, a, options):
     return good and lines[-1].startswith("# ABI stub, not run on Ascend") and lines[-1].endswith(" 0 mistakes, 0 leaks")
 
 
+def is_sanitized(ptoc):
+    """A sanitizer's checks take the C compiler twice as long with -O2."""
+    with open(os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(ptoc))), "share", "pto", "cflags"), encoding="utf-8") as f:
+        return "-fsanitize" in f.read()
+
+
 def run_all(ptoc, example, a):
     folder = os.path.join(a.folder, example.__name__)
     os.makedirs(folder, exist_ok=True)
     program = os.path.join(folder, "program")
-    plain = ["-O0"] if a.stub or a.link else []  # about transfers and schedulers: the kernels of a usual build run without these options
+    plain = ["-O0"] if a.stub or a.link else ["-O1"] if is_sanitized(ptoc) else []  # about transfers and schedulers: the kernels of a usual build run without these options
     plain += ["--plan=apart"] if a.stub else []  # a device has no joined kernels, see docs/ascend.md
     if not call([ptoc, "build", "-Werror", "--cpu=native", *plain, os.path.join(EXAMPLES, example.__name__ + ".pto")] + (a.link or []) + ["-o", program]):
         return False

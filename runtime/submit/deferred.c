@@ -124,8 +124,8 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     write_task(o, s, kernel);
     if (s->terms.makes) write_back(o, s);
     o->edges.accesses = s->accesses;
-    const uint64_t id = o->rings.head, number = ptoi_publish_task(o);
-    if (o->flow.recorder) ptoi_orch_record(o, id);
+    if (o->flow.recorder) ptoi_orch_record(o, o->rings.head); /* before a worker can begin it */
+    const uint64_t number = ptoi_publish_task(o);
     o->flow.ops->wake(o->flow.context);
     if (alone) ptoi_wait_drained(o, PTO_STALL_TENSORMAP_POOL);
     return (int64_t)number;

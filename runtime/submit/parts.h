@@ -84,7 +84,7 @@ PTOStatus ptoi_recorded_fail(struct orchestrator *o);
 
 /* ---- record_task.c ----------------------------------------------------------------------------------------------- */
 
-/* The newest task, which is published, is recorded. */
+/* The newest task, which is published next, is recorded: nothing of it has begun. */
 void ptoi_orch_record(struct orchestrator *o, uint64_t id);
 
 /* ---- buffers.c --------------------------------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ void ptoi_orch_record(struct orchestrator *o, uint64_t id)
     struct recorded_sample *s = ptoi_record_next_sample(r);
     if (!s) return;
     s->at = t->submitted;
-    s->tasks = (uint32_t)(o->rings.head - o->rings.tail);
+    s->tasks = (uint32_t)(id + 1 - o->rings.tail);
     s->map = (uint32_t)ptoi_map_used(o->edges.map);
     s->deps = (uint32_t)ptoi_orch_deps_used(o);
     s->heap = o->buffers.heap.used_bytes;

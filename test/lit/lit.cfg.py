@@ -8,7 +8,7 @@
 #   %stub, %stub-old   the folders with the stub of CANN's library, for LD_LIBRARY_PATH (test/ascend)
 #   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
 #   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %forty and %six of programs: 10 and 2 there; %step: of
-#              the tree's programs every so-manieth, 15 there
+#              the tree's programs every so-manieth, 60 there
 #   %levels    an option of `ptoc build`: kernels have every level, or that of this machine alone where a sanitizer makes each long to compile
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny), debug-information (of our libraries).
@@ -51,7 +51,7 @@ config.substitutions += [
     ("%forty", "10" if config.pto_sanitize else "40"),
     ("%six", "2" if config.pto_sanitize else "6"),
     ("%levels", "--cpu=native" if config.pto_sanitize else ""),
-    ("%step", "15" if config.pto_sanitize else "1"),
+    ("%step", "60" if config.pto_sanitize else "1"),
     ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),
 ]
 

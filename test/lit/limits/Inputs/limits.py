@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 PTOC, FOLDER, FEATURES, names = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-MANY = 5_000 if FEATURES else 100_000  # each is some ten times slower with a sanitizer
+MANY = 2_000 if FEATURES else 100_000  # each is some ten times slower with a sanitizer
 SECONDS = 20
 KERNEL = "kernel k(inout a: f32[4]) on vector cost 1;\nkernel z(out a: f32[4]) on vector cost 1;\n"
 CASES = {}
