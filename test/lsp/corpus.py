@@ -3,12 +3,11 @@ import glob
 import os
 
 
-def programs(source, sample=1, sample_of_examples=1):
-    """Every example, module of the library and program of test/lit that is UTF-8; with the samples, every so-manieth of the examples and of
-    the rest."""
+def programs(source, sample=1):
+    """Every example, module of the library and program of test/lit that is UTF-8; with a sample, every so-manieth of what is no example."""
     rest = sorted(glob.glob(os.path.join(source, "test", "lit", "**", "*.pto"), recursive=True))
     modules = sorted(glob.glob(os.path.join(source, "kernels", "std", "*.pto")))
-    paths = sorted(glob.glob(os.path.join(source, "examples", "*.pto")))[::sample_of_examples] + modules[::sample] + rest[::sample]
+    paths = sorted(glob.glob(os.path.join(source, "examples", "*.pto"))) + modules[::sample] + rest[::sample]
     for path in paths:
         with open(path, "rb") as f:
             data = f.read()

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""rename.py PTOC SOURCE [--all | --some] - each name of each example is renamed to a fresh one: the program has the same messages, and its C is the same but
-for that name.  With --all the same with the programs of test/lit, with --some with a
-quarter of the examples.  And what is refused.
+"""rename.py PTOC SOURCE [--all] - each name of each example is renamed to a fresh one: the program has the same messages, and its C is the same but
+for that name.  With --all the same with the programs of test/lit.  And what is refused.
 """
 import itertools
 import os
@@ -159,7 +158,7 @@ def main():
         folder = os.path.realpath(folder)
         refusals(ptoc, folder)
         across_files(ptoc, folder)
-        for path, text in programs(source, 1 if whole else 40, 4 if "--some" in sys.argv else 1):
+        for path, text in programs(source, 1 if whole else 40):
             is_example = os.sep + "examples" + os.sep in path
             if os.sep + "std" + os.sep in path:
                 continue  # the library's own names are refused
