@@ -15,7 +15,7 @@
  * whenever they are.
  *
  * Note [alternating slots]: names that exchange their buffers, as a `var` and its next value do, have a slot with room
- * for each that is written, and whoever takes over a buffer gives its own in return; so they have the slots in some
+ * for each that is written, and a name that takes over a buffer gives its own in return; so they have the slots in some
  * order, at any time.  Which of the buffers a task touches is not known here, so nothing is surely ordered by them.
  *
  * Note [a frame must not cost]: a frame is held from the entry of the function to its last task.  --plan=free makes one

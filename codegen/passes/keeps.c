@@ -23,7 +23,7 @@ static unsigned char *later_of(const struct keeps *k, struct dataflow_state *s, 
     return n > 0 ? (unsigned char *)s->data + n - 1 : NULL;
 }
 
-/* ---- what is used later ---- */
+/* ---- values that are used later ---- */
 
 struct step {
     const struct keeps *keeps;

@@ -1,4 +1,4 @@
-/* submit.c - a task on several ranks: what is sent before it and behind it.  See dist.h, place.h.
+/* submit.c - a task on several ranks: the messages before it and after it.  See dist.h, place.h.
  *
  * Note [order of transfers]: a rank submits the transfers of a task, and the task, in the order of the program, and
  * transfers are tasks that read or write their piece.  So a receive comes after all earlier users of the old bytes and
@@ -362,7 +362,7 @@ static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_
            (count == 0 || params);
 }
 
-/* The task, with what is sent before it and behind it. */
+/* The task, with the messages before it and after it. */
 static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel, int64_t number)
 {
     PTOStatus status = PTO_OK;

@@ -113,7 +113,7 @@ static void post_all(struct transfers *t)
     post_sends(t);
 }
 
-/* Pages go back: nobody uses the bytes. */
+/* Pages go back: no task uses the bytes. */
 static void give_back_all(struct transfers *t, struct transfer **ended)
 {
     while (t->forgotten) {
@@ -341,7 +341,7 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
 {
     enum { STEP_NS = 5000, LONGEST_NS = 100000 };
     for (int64_t ns = STEP_NS;; ns += ns < LONGEST_NS ? STEP_NS : 0) {
-        _Atomic uint32_t nobody = 0;
+        _Atomic uint32_t idle = 0;
         ptoi_lock_take(&t->lock);
         const enum wire_answer answer = t->wire->ops->reduce(t->wire, is_last, mine, least, most);
         ptoi_lock_leave(&t->lock);
@@ -351,7 +351,7 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
             ptoi_fail(t->core->run_status, PTO_ERR_LOST, NULL, "the ranks cannot agree: the wire failed");
             return false;
         }
-        ptoi_sleep_on(&nobody, 0, ns, false);
+        ptoi_sleep_on(&idle, 0, ns, false);
     }
 }
 
@@ -377,13 +377,13 @@ bool ptoi_transfers_end(struct transfers *t)
 PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed)
 {
     enum { LOOK_NS = 50000 };
-    _Atomic uint32_t nobody = 0;
+    _Atomic uint32_t idle = 0;
     for (bool hears = has_failed; hears;) {
         ptoi_lock_take(&t->lock);
         if (!ptoi_is_failing(t->core->run_status)) hear_others(t);
         ptoi_lock_leave(&t->lock);
         hears = !ptoi_is_failing(t->core->run_status);
-        if (hears) ptoi_sleep_on(&nobody, 0, LOOK_NS, false);
+        if (hears) ptoi_sleep_on(&idle, 0, LOOK_NS, false);
     }
     ptoi_lock_take(&t->lock);
     t->is_running = false;

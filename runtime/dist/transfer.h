@@ -70,8 +70,8 @@ struct transfers {
     /* W whoever holds the lock, R whoever sleeps there, relaxed: what is looked at lies under the lock.  Transfers were
      * started; transfers of waiting threads have ended. */
     _Atomic uint32_t started, served;
-    /* W a handler of signals, and whoever hears of one; R whoever watches the run, and the end of it, relaxed: a number
-     * and nothing behind it.  The signal that has cancelled the run, on any rank; 0: none. */
+    /* W a handler of signals, and the thread that receives one from another rank; R the watch of the run, and its end;
+     * relaxed: it orders nothing else.  The signal that has cancelled the run, on any rank; 0: none. */
     _Atomic int32_t signal;
 };
 

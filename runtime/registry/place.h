@@ -51,9 +51,9 @@ void ptoi_places_leave(struct block *k, const struct place *but);
 
 void ptoi_holder_open(struct holder *h);                 /* its runtime may use foreign memory on its device */
 void ptoi_holder_close(struct holder *h);                /* once, or never opened */
-struct holder *ptoi_place_holder(const struct place *p); /* that can save it; NULL: nobody has opened the device */
+struct holder *ptoi_place_holder(const struct place *p); /* that can save it; NULL: no runtime has the device open */
 
-/* ---- without the lock, while nobody else knows the block ---- */
+/* ---- without the lock, while no other thread knows the block ---- */
 
 /* The elements of k lie in foreign memory, and the host has none of them.  false: no memory. */
 bool ptoi_place_attach(struct block *k, void *memory);

@@ -31,7 +31,7 @@ struct reduction {
     uint64_t given[WORDS], found[WORDS];
 };
 
-/* A failure on its way. */
+/* A failure that is being sent. */
 struct report {
     uint64_t run; /* that failed, among those of this wire */
     struct wire_failure failure;

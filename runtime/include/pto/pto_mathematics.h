@@ -22,7 +22,7 @@
 #else
 #define PTO_ELEMENTS_SOON_
 #endif
-/* The last of them defines macros of GCC's own, and GCC 12 loses what stands behind it in the same macro. */
+/* The last of them defines macros of GCC's own, and GCC 12 drops the pragmas after it in the same macro. */
 #define PTO_ELEMENTS_BEGIN                                                                                             \
     _Pragma("GCC push_options") PTO_ELEMENTS_SOON_ _Pragma(                                                            \
         "GCC optimize(\"O3\", \"fp-contract=off\", \"no-loop-interchange\", \"no-loop-unroll-and-jam\")")              \

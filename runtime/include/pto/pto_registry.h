@@ -94,7 +94,7 @@ PTO_API PTOTensor *pto_tensor_new(PTOPool *pool, PTOType type, int rank, const i
 /* Makes a tensor of foreign memory, which is not copied.  f, shape and strides may die on return.  release is called
  * once, after the last use of the memory, also if the process forks; a failed call has taken nothing and calls nothing.
  * Memory on a device may be attached before a runtime opens the device: runs there work in it, the host and other
- * devices read a copy, and nobody else may write it (PTO_ERR_UNSUPPORTED then).  While no runtime has the device open,
+ * devices read a copy, and no other may write it (PTO_ERR_UNSUPPORTED then).  While no runtime has the device open,
  * elements that the host has no copy of are PTO_ERR_DEVICE.
  * Caller     any thread.  Never blocks.
  * Status     NULL: PTO_ERR_ARGUMENT: NULL memory that is not empty, a bad type, rank, extent, flag or device, data that
