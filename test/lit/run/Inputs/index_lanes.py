@@ -39,7 +39,8 @@ def expected(d):
 
 FOLDER.mkdir(exist_ok=True)
 rng = np.random.default_rng(5)
-levels = [level for level, flag in (("base", None), ("v3", " avx2 "), ("v4", " avx512vl ")) if not flag or flag in open("/proc/cpuinfo").read()]
+levels = [level for level in ("base", "v3", "v4") if subprocess.run([PROGRAM, "--cpu=" + level, "--help"], capture_output=True).returncode == 0]
+assert levels
 wrong = 0
 for n, special in ((0, False), (63, False), (64, True), (201, True)):
     d = {"x": rng.standard_normal((5, n)).astype(F), "q": rng.integers(-3, 3, (5, n)).astype(np.int32), "p": rng.standard_normal((3, n)).astype(F),
