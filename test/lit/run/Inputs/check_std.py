@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""check_std.py PTOC FOLDER [OPTION OF BUILD | MODULE...] - the kernels by index of std/, and the functions of std/index, against NumPy in f64.
+"""check_std.py PTOC FOLDER [MODULE...] - the kernels by index of std/, and the functions of std/index, against NumPy in f64.
 
 Idea       a case is a call, its tensors with their types and extents, and what NumPy says.  All cases of a module are entries of one program; each
            runs for several extents (tails of vectors, one element, none) on every level of the processor that the machine has.
@@ -229,13 +229,12 @@ def levels(path):
 
 def main():
     ptoc, folder, *modules = sys.argv[1:]
-    options, modules = [m for m in modules if m.startswith("-")], [m for m in modules if not m.startswith("-")]
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for module in modules or CASES:
         path = str(folder / module)
         pathlib.Path(path + ".pto").write_text(program(module))
-        built = subprocess.run([ptoc, "build", "-Werror", *options, path + ".pto", "-o", path], capture_output=True, text=True)
+        built = subprocess.run([ptoc, "build", "-Werror", path + ".pto", "-o", path], capture_output=True, text=True)
         if built.returncode:
             sys.exit(built.stderr)
         known, good, count, bits = levels(path), 0, 0, {}
