@@ -582,7 +582,7 @@ def run_on_stub(ptoc, program, example, folder, seed, a, options):
 
 
 def is_sanitized(ptoc):
-    """A sanitizer's checks take the C compiler twice as long with -O2."""
+    """Is it of a build with a sanitizer?  Its checks take the C compiler twice as long with -O2."""
     with open(os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(ptoc))), "share", "pto", "cflags"), encoding="utf-8") as f:
         return "-fsanitize" in f.read()
 
@@ -591,7 +591,8 @@ def run_all(ptoc, example, a):
     folder = os.path.join(a.folder, example.__name__)
     os.makedirs(folder, exist_ok=True)
     program = os.path.join(folder, "program")
-    plain = ["-O0"] if a.stub or a.link else ["-O1"] if is_sanitized(ptoc) else []  # about transfers and schedulers: the kernels of a usual build run without these options
+    # With a stub or an object it is about transfers and schedulers: the kernels of a usual build run without these options.
+    plain = ["-O0"] if a.stub or a.link else ["-O1"] if is_sanitized(ptoc) else []
     plain += ["--plan=apart"] if a.stub else []  # a device has no joined kernels, see docs/ascend.md
     if not call([ptoc, "build", "-Werror", "--cpu=native", *plain, os.path.join(EXAMPLES, example.__name__ + ".pto")] + (a.link or []) + ["-o", program]):
         return False

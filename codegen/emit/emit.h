@@ -143,8 +143,9 @@ void scratch_print_bounds(void *emitter, struct ir_op *op); /* a line for each c
 const char *emit_bytes_text(struct emitter *e, const struct size *s); /* "4 * N bytes" */
 
 /* ---- emit_c.c ---- */
-bool emit_has_f16(const struct symbol *s); /* a kernel or function with a tensor of f16 */
-void emit_f16_error(struct out *out);      /* where the C compiler has no such type */
+bool emit_has_f16(const struct symbol *s);     /* a kernel or function with a tensor of f16 */
+void emit_equations_header(struct emitter *e); /* for kernels in index notation */
+void emit_f16_error(struct out *out);          /* where the C compiler has no such type */
 
 /* ---- equations/equations.c ---- */
 /* the C function of a kernel in index notation */

@@ -163,11 +163,16 @@ static bool has_scratch(const struct emitter *e)
     return false;
 }
 
+void emit_equations_header(struct emitter *e)
+{
+    if (e->options->no_fma) out_line(e->out, "#define PTO_NO_FMA 1");
+    out_line(e->out, "#include <pto/pto_equations.h>");
+}
+
 /* Of the runtime, and of C. */
 static void emit_headers(struct emitter *e, bool has_equations, bool has_scratch)
 {
-    if (has_equations && e->options->no_fma) out_line(e->out, "#define PTO_NO_FMA 1");
-    if (has_equations) out_line(e->out, "#include <pto/pto_equations.h>");
+    if (has_equations) emit_equations_header(e);
     out_line(e->out, "#include <pto/pto_program.h>");
     if (has_scratch) out_line(e->out, "#include <pto/pto_scratch.h>");
     out_line(e->out, "#include <stdbool.h>");
