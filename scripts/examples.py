@@ -1,6 +1,6 @@
 """Makes input for an example, runs it, and checks the result against an independent computation.
 
-usage: examples.py PTOC NAME|all FOLDER [--seed N] [--repeat N] [--size N] [--with "RUN OPTIONS"]... [--launch "COMMAND"]...
+usage: examples.py PTOC NAME[,NAME]...|all FOLDER [--seed N] [--repeat N] [--size N] [--with "RUN OPTIONS"]... [--launch "COMMAND"]...
        examples.py ... --stub FOLDER      each run on the backend ascend too, over the stub of test/ascend that is in FOLDER;
                                           `--heap least` is then about as little as the example can do with
        examples.py --list
@@ -620,9 +620,14 @@ def main():
     if a.list:
         print("\n".join(e.__name__ for e in ALL))
         return
-    chosen = [e for e in ALL if a.name in ("all", e.__name__)]
-    if not chosen or not a.folder:
-        p.error("no example '%s'" % a.name if a.folder else "PTOC, NAME and FOLDER are needed")
+    if not a.folder:
+        p.error("PTOC, NAME and FOLDER are needed")
+    examples = {e.__name__: e for e in ALL}
+    names = list(examples) if a.name == "all" else a.name.split(",")
+    unknown = [name for name in names if name not in examples]
+    if unknown:
+        p.error("no example '%s'" % unknown[0])
+    chosen = [examples[name] for name in names]
     sys.exit(0 if all([run_all(a.ptoc, e, a) for e in chosen]) else 1)
 
 

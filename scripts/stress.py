@@ -92,12 +92,15 @@ def run(job, result, options, timeout):
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("prefix", help="build folder or installation")
-    p.add_argument("--repetitions", type=int, default=int(os.environ.get("PTO_STRESS_REPETITIONS") or 100))
+    p.add_argument("--repetitions", type=int, help="default: PTO_STRESS_REPETITIONS of the environment, else --usual")
+    p.add_argument("--usual", type=int, default=100)
     p.add_argument("--first", type=int, default=0)
     p.add_argument("--seed", type=int, default=None)
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--timeout", type=int, default=120, help="seconds for one run")
     a = p.parse_args()
+    if a.repetitions is None:
+        a.repetitions = int(os.environ.get("PTO_STRESS_REPETITIONS") or a.usual)
     seed = a.seed if a.seed is not None else random.SystemRandom().randrange(1 << 32)
     print("seed %d, %d repetitions" % (seed, a.repetitions), flush=True)
     source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -285,7 +285,7 @@ static bool run_one(uint64_t seed)
 TEST(random_programs)
 {
     const char *programs = getenv("PTO_PROGRAMS"), *first = getenv("PTO_SEED");
-    const uint64_t most = PTOI_HAS_SANITIZER ? 60 : 400;
+    const uint64_t most = PTOI_HAS_SANITIZER ? 25 : 400;
     const uint64_t begin = first ? strtoull(first, NULL, 0) : 1, n = programs ? strtoull(programs, NULL, 0) : most;
     for (uint64_t seed = begin; seed < begin + n; seed++) EXPECT(run_one(seed));
 }

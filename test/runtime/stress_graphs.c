@@ -1,13 +1,13 @@
 /* stress_graphs.c - random programs on every engine leave the bytes that program order leaves, and an independent
  * checker finds every conflicting pair ordered and every edge explained.
- * PTO_GRAPHS=N programs (default 300; 100 with a sanitizer), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are
+ * PTO_GRAPHS=N programs (default 300; 40 with a sanitizer), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are
  * checked (default 3); a failure prints the seed that repeats it. */
 #include "graph_fuzz.h"
 #include "api/runtime.h"
 #include "unit.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { STANDARD_GRAPHS = 100 };
+enum { STANDARD_GRAPHS = 40 };
 #else
 enum { STANDARD_GRAPHS = 300 };
 #endif

@@ -2,6 +2,7 @@
  * knows every element. */
 #include "graph_fuzz.h"
 #include "api/runtime.h"
+#include "shared/sanitizer.h"
 #include "submit.h"
 #include "unit.h"
 
@@ -49,9 +50,10 @@ static const PTOConfig small[] = {
 };
 enum { SMALL = sizeof small / sizeof small[0] };
 
-/* ---- a product of 32 x 32 tiles, the sums innermost: each sum is 2,048 tasks behind the one before ---- */
+/* ---- a product of TILES x TILES tiles, the sums innermost: each sum is 2 * TILES * TILES tasks behind the one before ---- */
 
-enum { TILES = 32, DEEP = 8 };
+/* A sanitizer makes each task some ten times slower. */
+enum { TILES = PTOI_HAS_SANITIZER ? 12 : 32, DEEP = 8 };
 
 static void product(PTORuntime *rt, void *arg)
 {
@@ -104,9 +106,9 @@ TEST(dependences_are_counted_exactly_beyond_what_is_recorded)
     free(memory);
 }
 
-/* ---- read far behind: a chain of 9,000 tasks, and then each of its results is read three times ---- */
+/* ---- read far behind: a chain of LINKS tasks, and then each of its results is read three times ---- */
 
-enum { LINKS = 9000, READERS = 3 };
+enum { LINKS = PTOI_HAS_SANITIZER ? 1500 : 9000, READERS = 3 };
 
 static void far_behind(PTORuntime *rt, void *arg)
 {

@@ -1,5 +1,6 @@
 /* test_limit.c - what messages and advice say to do, for a C program and for a built one; doing it once is enough. */
 #include "shared/limit.h"
+#include "shared/sanitizer.h"
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>
@@ -39,7 +40,7 @@ TEST(the_number_in_a_heap_message_is_enough_when_twice_the_heap_is)
     for (int e = 0; e < 5; e++)
         for (int rings = 1; rings <= 4; rings += 3)
             for (int checked = 0; checked < 2; checked++)
-                for (int shape = 0; shape < 40; shape++) {
+                for (int shape = 0; shape < 40; shape += PTOI_HAS_SANITIZER ? 5 : 1) {
                     /* One buffer of any size; or many that need up to twice the heap, small ones as well. */
                     const int64_t ring = 4096, bytes = shape < 10  ? ring + 1000 * shape + 1
                                                        : shape % 2 ? 8

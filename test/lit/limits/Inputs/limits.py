@@ -1,7 +1,7 @@
 """limits.py PTOC FOLDER CASE ...: makes the program of each case, compiles it within bounds, and looks at how it ended.
 
-Bounds: processor seconds that something quadratic in 10^5 things would need a hundred times, and 1 GiB of addresses (not with
-sanitizers, which reserve more).  A case is a function that returns the files, and what the first message must say; None: accepted,
+Bounds: processor seconds that something quadratic in 10^5 things would need a hundred times, and 1 GiB of addresses.
+A case is a function that returns the files, and what the first message must say; None: accepted,
 and the C is made too."""
 import os
 import pathlib
@@ -10,8 +10,8 @@ import resource
 import subprocess
 import sys
 
-PTOC, FOLDER, FEATURES, names = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-MANY = 2_000 if FEATURES else 100_000  # each is some ten times slower with a sanitizer
+PTOC, FOLDER, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+MANY = 100_000
 SECONDS = 20
 KERNEL = "kernel k(inout a: f32[4]) on vector cost 1;\nkernel z(out a: f32[4]) on vector cost 1;\n"
 CASES = {}
@@ -393,10 +393,8 @@ def write(folder, files):
 
 
 def bound():
-    seconds = SECONDS * (10 if "asan" in FEATURES or "tsan" in FEATURES else 1)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    if seconds == SECONDS:
-        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 
 
 def run(folder, *arguments):
