@@ -45,12 +45,15 @@ NAME(panel, LEVEL)(const int vectors, const PTOContraction *t, int64_t first, in
     const bool in_place = t->c_column == 1 && columns == vectors * WIDTH;
     ELEMENT part[ROWS * COLUMNS];
     for (int64_t i = 0; i < t->rows;) {
-        const int64_t rows = t->rows - i >= ROWS ? ROWS : t->rows - i >= 2 ? 2 : 1;
+        const int64_t left = t->rows - i, rows = left >= ROWS ? ROWS : left >= 4 ? 4 : left >= 2 ? 2 : 1;
         ELEMENT *out = in_place ? c + i * t->c_row : part;
         const int64_t out_row = in_place ? t->c_row : COLUMNS;
         const bool add = in_place && t->add;
         if (rows == ROWS)
             NAME(block, LEVEL)(ROWS, vectors, depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out,
+                               out_row, add, first > 0);
+        else if (rows == 4) /* sums enough that none waits for the one before */
+            NAME(block, LEVEL)(4, vectors, depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out,
                                out_row, add, first > 0);
         else if (rows == 2)
             NAME(block, LEVEL)(2, vectors, depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out,
