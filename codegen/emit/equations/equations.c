@@ -205,12 +205,14 @@ static const char *elements_function(struct eq_printer *p, const struct kernel_n
     return name;
 }
 
-static const char *arguments(struct eq_printer *p)
+/* The names of the parameters, but for that of `flag`: its value. */
+static const char *arguments(struct eq_printer *p, struct eq_flag flag)
 {
     STRBUF(b);
     const struct symbol *k = p->q->kernel;
     for (int i = 0; i < k->formal_count; i++) {
         const char *name = emit_name(p->e, k->formals[i]);
+        if (k->formals[i] == flag.formal) name = flag.value ? "true" : "false";
         strbuf_printf(&b, is_tensor(k->formals[i]) ? "%s%s, %s_stride" : "%s%s", i ? ", " : "", name, name);
     }
     for (int i = 0; i < k->dim_count; i++)
@@ -250,12 +252,32 @@ static const char *parameters(struct eq_printer *p)
     return b.length ? arena_copy(p->e->mem, strbuf_text(&b), b.length) : "void";
 }
 
+/* Between the levels and the elements: the choice of a version in which a flag is a constant. */
+static const char *versions_function(struct eq_printer *p, const struct kernel_names *names, const char *elements)
+{
+    struct emitter *e = p->e;
+    const struct eq_flag flag = equation_flag(p->q);
+    if (!flag.formal) return elements;
+    const char *name = names_take(&e->names, arena_printf(e->mem, "%s_versions", names->body));
+    const size_t mark = names_mark(&e->names);
+    p->dense = names_take(&e->names, "dense");
+    p->fused = names_take(&e->names, "fused");
+    out_line(e->out, "PTO_ELEMENTS int %s(%s)", name, own_parameters(p));
+    out_open(e->out, "{");
+    out_line(e->out, "if (%s && %s%s) return %s(%s, true, %s);", p->dense, flag.value ? "" : "!",
+             emit_name(e, flag.formal), elements, arguments(p, flag), p->fused);
+    out_line(e->out, "return %s(%s, %s, %s);", elements, arguments(p, (struct eq_flag){0}), p->dense, p->fused);
+    out_close(e->out, "}");
+    names_close(&e->names, mark);
+    return name;
+}
+
 /* One function for each level, and the one that chooses. */
 static void emit_levels(struct eq_printer *p, const struct kernel_names *names, const char *elements)
 {
     struct out *out = p->e->out;
     const size_t mark = names_mark(&p->e->names);
-    const char *list = parameters(p), *passed = arguments(p);
+    const char *list = parameters(p), *passed = arguments(p, (struct eq_flag){0});
     out_line(out, "PTO_EQUATION_LEVELS(%s, %s,", names->body, elements);
     out_more(out, "(%s),", list);
     out_more(out, "%s,", is_dense_text(p));
@@ -267,7 +289,7 @@ static void emit_levels(struct eq_printer *p, const struct kernel_names *names, 
 static void emit_section(struct eq_printer *p, const struct kernel_names *names)
 {
     out_directive(p->e->out, "PTO_ELEMENTS_BEGIN");
-    emit_levels(p, names, elements_function(p, names));
+    emit_levels(p, names, versions_function(p, names, elements_function(p, names)));
     out_directive(p->e->out, "PTO_ELEMENTS_END");
 }
 

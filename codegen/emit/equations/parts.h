@@ -7,6 +7,7 @@
  *   reduce.c       reductions
  *   tiles.c        two loops over an operand that lies the other way round
  *   prefetch.c     what the next iteration will need
+ *   flags.c        which formal decides a condition for all elements
  *   lanes.c        reductions in order, for a group of elements at a time
  *   contraction.c  sums of products of two matrices, which the library computes
  *   value.c        expressions
@@ -93,6 +94,14 @@ void equation_lanes(struct eq_printer *p, const struct eq_stmt *s, const struct 
 /* ---- prefetch.c ---- */
 /* For the group of elements from `group` on of a loop that is done inside of a reduction. */
 void equation_prefetch(struct eq_printer *p, const struct eq_node *loop, const char *group);
+
+/* ---- flags.c ---- */
+struct eq_flag {
+    const struct symbol *formal; /* NULL: there is none */
+    bool value;                  /* with which it decides */
+};
+/* Of a condition of some `select` that differs from element to element. */
+struct eq_flag equation_flag(const struct equations *q);
 
 /* ---- tiles.c ---- */
 bool equation_is_tiled(const struct eq_printer *p, const struct eq_node *loop); /* it and the one inside of it */
