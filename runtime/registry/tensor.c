@@ -33,10 +33,19 @@ bool ptoi_geometry_count(const struct geometry *g, int64_t *count)
 {
     bool is_empty = false, fits = true;
     int64_t n = 1;
-    for (int i = 0; i < g->rank; i++) is_empty |= g->shape[i] == 0;
-    for (int i = 0; i < g->rank && !is_empty; i++) fits &= !__builtin_mul_overflow(n, g->shape[i], &n);
+    for (int i = 0; i < g->rank; i++) {
+        is_empty |= g->shape[i] == 0;
+        fits &= !__builtin_mul_overflow(n, g->shape[i], &n);
+    }
     *count = is_empty ? 0 : n;
     return is_empty || fits;
+}
+
+static bool has_elements(const struct geometry *g)
+{
+    for (int i = 0; i < g->rank; i++)
+        if (g->shape[i] == 0) return false;
+    return true;
 }
 
 bool ptoi_geometry_range(const struct geometry *g, int64_t *lowest, int64_t *highest)
@@ -54,8 +63,7 @@ bool ptoi_geometry_range(const struct geometry *g, int64_t *lowest, int64_t *hig
 bool ptoi_geometry_is_dense(const struct geometry *g)
 {
     int64_t stride = 1;
-    for (int i = 0; i < g->rank; i++)
-        if (g->shape[i] == 0) return true;
+    if (!has_elements(g)) return true;
     for (int i = g->rank; i-- > 0;) {
         if (g->shape[i] > 1 && g->strides[i] != stride) return false;
         stride *= g->shape[i];
@@ -122,8 +130,7 @@ PTOTensor *ptoi_tensor_make(struct buffer *buffer, const struct geometry *g, uin
 
 PTOTensor *ptoi_tensor_view_of(PTOTensor *t, const struct geometry *g, uint32_t flags, const void *made)
 {
-    int64_t count;
-    struct buffer *b = ptoi_geometry_count(g, &count) && count > 0 ? t->buffer : NULL;
+    struct buffer *b = has_elements(g) ? t->buffer : NULL;
     if (b) ptoi_buffer_retain(b);
     return ptoi_tensor_make(b, g, flags, made);
 }

@@ -103,24 +103,26 @@ static int joined(const PTOTensor *t, int64_t *shape, int64_t *strides)
     return count;
 }
 
-/* Strides for g->shape, from the last dimension on: each joined dimension is cut into some of the new ones. */
+/* Strides for g->shape, which has as many elements, from the last dimension on: each joined dimension is cut into some
+ * of the new ones, whose product grows until it is all of it. */
 static bool cut(const PTOTensor *t, struct geometry *g)
 {
     int64_t shape[PTO_MAX_RANK], strides[PTO_MAX_RANK];
     int from = joined(t, shape, strides) - 1;
-    int64_t left = from >= 0 ? shape[from] : 1, stride = from >= 0 ? strides[from] : 1;
+    int64_t whole = from >= 0 ? shape[from] : 1, stride = from >= 0 ? strides[from] : 1, product = 1;
     for (int i = g->rank; i-- > 0;) {
-        if (g->shape[i] > 1 && left == 1 && from > 0) {
+        if (g->shape[i] > 1 && product == whole && from > 0) {
             from--;
-            left = shape[from];
+            whole = shape[from];
             stride = strides[from];
+            product = 1;
         }
-        if (left % g->shape[i] != 0) return false;
+        product *= g->shape[i]; /* at most the number of elements */
+        if (product > whole) return false;
         g->strides[i] = stride;
         stride *= g->shape[i];
-        left /= g->shape[i];
     }
-    return left == 1 && from <= 0;
+    return product == whole && from <= 0;
 }
 
 /* g: t's type, and the shape.  The thread's error otherwise. */
