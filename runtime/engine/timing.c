@@ -27,6 +27,7 @@ struct timing {
     int64_t last_end;
     struct events ends; /* of tasks: one a busy worker, whose number is its kind */
     bool *is_busy;
+    int32_t idle; /* how many are not busy */
     int32_t first[PTO_WORKER_TYPES + 1];
     int64_t busy_cycles[PTO_WORKER_TYPES];
     /* by task of the run: cycles of the costliest chain that ends with it, its own cost included */
@@ -63,6 +64,7 @@ static __attribute__((noinline)) void run_on(struct core *core, PTOWorkerType ty
     if (!core->config.skip_kernels) e.result = ptoi_worker_run(core->window, core->backend, core->heap, id);
     if (line) ptoi_running_end(line);
     t->is_busy[worker] = true;
+    t->idle--;
     t->busy_cycles[type] = cycles_after(t->busy_cycles[type], cost);
     const bool has_room = ptoi_events_add(&t->ends, e); /* for all workers */
     CHECK(has_room);
@@ -89,6 +91,7 @@ static __attribute__((noinline)) int take_due(struct timing *t, struct completio
     while (n < max && ptoi_events_due(&t->ends, t->now)) {
         const struct event e = ptoi_events_take(&t->ends);
         t->is_busy[e.kind] = false;
+        t->idle++;
         t->last_end = e.at;
         out[n++] = (struct completion){.id = e.id, .result = e.result};
     }
@@ -109,6 +112,14 @@ static void settle(struct core *core)
 {
     const struct timing *t = core->state;
     while (ptoi_sched_step(&core->sched) && ptoi_events_due(&t->ends, t->now)) {}
+}
+
+/* Nothing can start or end now, and no buffer waits for the scheduler: what was published is taken with what ends next,
+ * before that, so nothing is different then. */
+static bool can_wait(const struct core *core)
+{
+    const struct timing *t = core->state;
+    return t->idle == 0 && !ptoi_events_due(&t->ends, t->now) && core->orch.rings.event_head == core->sched.events;
 }
 
 static void advance(struct core *core, int64_t to)
@@ -181,7 +192,7 @@ static void timing_wake(void *context)
     /* this task is not there before its submit has ended; what ends at that very cycle, is seen with it */
     advance(core, t->program - 1);
     if (t->program > t->now) t->now = t->program;
-    settle(core);
+    if (!can_wait(core)) settle(core);
 }
 
 /* ---- lifetime ---------------------------------------------------------------------------------------------------- */
@@ -217,6 +228,7 @@ static void timing_begin(struct core *core)
 {
     struct timing *t = core->state;
     CHECK(t->ends.count == 0);
+    t->idle = t->first[PTO_WORKER_TYPES];
     t->now = t->program = t->began = t->last_end = 0;
     t->critical_path = t->reached = 0;
     memset(t->busy_cycles, 0, sizeof t->busy_cycles);
