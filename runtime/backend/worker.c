@@ -76,7 +76,7 @@ int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_
 {
     PTOArg args[PTO_MAX_PARAMS];
     const struct task_slot *const t = window_task(w, id);
-    const int count = ptoi_task_args(w, heap_base, id, args);
+    const int count = ptoi_unpack_args(w, heap_base, t, args);
     const int result = w->checked ? call_checked(w, backend, id, args, count)
                                   : call(backend, ptoi_image_pointer(t->kernel), args, count,
                                          ptoi_image_pointer(t->site), id - w->first_id);

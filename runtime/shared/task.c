@@ -6,33 +6,9 @@ static _Thread_local const void *cost_params;
 
 const void *pto_cost_params(void) { return cost_params; }
 
-/* One argument, without its address. */
-static inline const int64_t *unpack(const struct arg_head *head, const int64_t *extent, PTOArg *arg)
-{
-    const size_t rank = head->rank;
-    arg->kind = head->kind;
-    arg->type = head->type;
-    arg->rank = head->rank;
-    arg->shape = extent;
-    arg->stride = extent + rank;
-    return extent + 2 * rank;
-}
-
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args)
 {
-    const struct task_slot *t = window_task(w, id);
-    const int count = t->param_count;
-    const struct arg_head *head = window_args(w, t->arg_begin), *const end = head + count;
-    const int64_t *extent = (const int64_t *)end;
-    for (; head < end; head++, args++) {
-        extent = unpack(head, extent, args);
-        args->value.i64 = head->value;
-        if (!heap_base || head->kind == PTO_PARAM_SCALAR)
-            args->ptr = NULL;
-        else
-            args->ptr = head->buffer ? (void *)(heap_base + head->value) : (void *)(intptr_t)head->value;
-    }
-    return count;
+    return ptoi_unpack_args(w, heap_base, window_task(w, id), args);
 }
 
 /* What stands behind the extents and strides of the arguments. */

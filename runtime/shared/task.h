@@ -21,6 +21,26 @@ static inline const PTOSite *ptoi_task_site(const struct window *w, uint64_t id)
 }
 /* Fills args (room for PTO_MAX_PARAMS); returns how many.  heap_base NULL: the tensors' addresses are not wanted. */
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args);
+/* The same of a task whose kernel is called next. */
+static inline int ptoi_unpack_args(const struct window *w, char *heap_base, const struct task_slot *t, PTOArg *args)
+{
+    const int count = t->param_count;
+    const struct arg_head *head = window_args(w, t->arg_begin), *const end = head + count;
+    const int64_t *extent = (const int64_t *)end;
+    for (; head < end; head++, args++) {
+        const size_t rank = head->rank;
+        args->value.i64 = head->value;
+        args->kind = head->kind;
+        args->type = head->type;
+        args->rank = head->rank;
+        args->shape = extent;
+        args->stride = extent + rank;
+        extent += 2 * rank;
+        args->ptr = head->buffer ? (void *)(heap_base + head->value) : (void *)(intptr_t)head->value;
+        if (head->kind == PTO_PARAM_SCALAR || !heap_base) args->ptr = NULL;
+    }
+    return count;
+}
 /* The elements that the kernel may write of an argument of which it writes only a part: `at` elements behind the first
  * one of the argument, with its rank. */
 struct task_part {

@@ -96,6 +96,7 @@ static void write_task(struct orchestrator *o, struct submission *s, const PTOKe
     }
     if (s->extras) write_extras(s, extent);
     o->rings.arg_head = begin + s->arg_bytes;
+    o->rings.clear = 0;
 }
 
 /* Note [too large for a pool]: a task that needs more entries than the whole dependency pool or TensorMap has is

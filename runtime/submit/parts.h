@@ -15,6 +15,13 @@ struct terms;      /* decode.h */
 /* Reads which tasks have retired, and takes back what they held of each ring and of the map. */
 void ptoi_see_retired(struct orchestrator *o);
 
+/* The same, now and then, and where no slot is free. */
+enum { TASKS_A_LOOK = 16 };
+static inline void ptoi_look_at_retired(struct orchestrator *o)
+{
+    if (o->rings.head % TASKS_A_LOOK == 0 || o->rings.head - o->rings.tail > o->window->task_mask) ptoi_see_retired(o);
+}
+
 static inline bool ptoi_is_completed(const struct orchestrator *o, uint64_t id)
 {
     return id < o->rings.tail || load_acquire(window_completed(o->window, id), DONE) == id + 1; /* [DONE] */
@@ -27,6 +34,9 @@ static inline uint64_t ptoi_arg_start(const struct orchestrator *o, uint64_t byt
     return bytes <= left ? o->rings.arg_head : o->rings.arg_head + left;
 }
 
+/* Sets o->rings.clear: so many of the next tasks surely have room, each for that much; a task that takes more sets it
+ * to 0.  false: not even one. */
+bool ptoi_see_clear(struct orchestrator *o, uint64_t arg_bytes, uint64_t accesses);
 bool ptoi_are_all_retired(struct orchestrator *o);
 /* Each blocks until there is room.  A run that has failed gets it too: its tasks are cancelled, which retires them. */
 void ptoi_wait_for_slot(struct orchestrator *o);

@@ -199,6 +199,16 @@ static int64_t give_up(struct orchestrator *o, const struct pass *q)
     return ptoi_status(o->run_status);
 }
 
+/* Mostly the last look at what has retired said so for this task too. */
+static inline bool has_room(struct orchestrator *o, int32_t count, uint64_t *begin)
+{
+    if (o->rings.head >= o->rings.clear && !ptoi_see_clear(o, PLAIN_PARAMS * PLAIN_BYTES, PLAIN_PARAMS))
+        return ptoi_has_room(o, (uint64_t)count * PLAIN_BYTES, count, begin);
+    *begin = o->rings.arg_head;
+    CHECK(ptoi_fits(o, (uint64_t)count * PLAIN_BYTES, count, begin) && *begin == o->rings.arg_head);
+    return true;
+}
+
 int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     struct region region[PLAIN_PARAMS];
@@ -207,8 +217,7 @@ int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const
     const PTOTaskParam *p = params;
     const char *name = NULL;
     uint64_t begin;
-    if ((uint32_t)count > PLAIN_PARAMS || !ptoi_has_room(o, (uint64_t)count * PLAIN_BYTES, count, &begin))
-        return ORCH_NOT_PLAIN;
+    if ((uint32_t)count > PLAIN_PARAMS || !has_room(o, count, &begin)) return ORCH_NOT_PLAIN;
     for (; count > 0 && p->kind > PTO_PARAM_SCALAR; p++, count--) /* what is said of the task comes first, if at all */
         if (p->kind == PTO_PARAM_PRIORITY)
             priority = p->at;

@@ -7,15 +7,20 @@
 #define PTOI_PUBLISH_H
 #include "parts.h"
 
-/* One look at what has retired answers for a slot, the arguments and the map; mostly there is room for all. */
-static inline bool ptoi_has_room(struct orchestrator *o, uint64_t arg_bytes, int64_t accesses, uint64_t *arg_start)
+/* There is room for a task: a slot, its arguments and its accesses in the map. */
+static inline bool ptoi_fits(const struct orchestrator *o, uint64_t arg_bytes, int64_t accesses, uint64_t *arg_start)
 {
-    enum { LOOK = 16 };
-    if (o->rings.head % LOOK == 0 || o->rings.head - o->rings.tail > o->window->task_mask) ptoi_see_retired(o);
     *arg_start = ptoi_arg_start(o, arg_bytes);
     return o->rings.head - o->rings.tail <= o->window->task_mask &&
            *arg_start + arg_bytes - o->rings.arg_tail <= o->window->arg_mask + 1 &&
            ptoi_map_reserve(o->edges.map, accesses);
+}
+
+/* One look at what has retired answers for all three; mostly there is room. */
+static inline bool ptoi_has_room(struct orchestrator *o, uint64_t arg_bytes, int64_t accesses, uint64_t *arg_start)
+{
+    ptoi_look_at_retired(o);
+    return ptoi_fits(o, arg_bytes, accesses, arg_start);
 }
 
 /* The set of one accumulator: equal ones begin at the same byte. */

@@ -41,6 +41,21 @@ void ptoi_see_retired(struct orchestrator *o)
     see_retired(o);
 }
 
+bool ptoi_see_clear(struct orchestrator *o, uint64_t arg_bytes, uint64_t accesses)
+{
+    const uint64_t head = o->rings.head, ring = o->window->arg_mask + 1, at = o->rings.arg_head;
+    ptoi_look_at_retired(o);
+    const uint64_t slots = o->window->task_mask + 1 - (head - o->rings.tail),
+                   entries = (uint64_t)(ptoi_map_capacity(o->edges.map) - ptoi_map_used(o->edges.map));
+    uint64_t bytes = ring - (at - o->rings.arg_tail), tasks = TASKS_A_LOOK - head % TASKS_A_LOOK;
+    if (bytes > ring - (at & o->window->arg_mask)) bytes = ring - (at & o->window->arg_mask); /* to the ring's end */
+    if (tasks > slots) tasks = slots;
+    if (tasks > bytes / arg_bytes) tasks = bytes / arg_bytes;
+    if (tasks > entries / accesses) tasks = entries / accesses;
+    o->rings.clear = head + tasks;
+    return tasks > 0;
+}
+
 struct need {
     struct orchestrator *o;
     uint64_t amount;

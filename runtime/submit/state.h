@@ -24,6 +24,7 @@ struct rings {
     uint64_t arg_head, arg_tail, dep_head, dep_tail;
     uint64_t event_head;
     uint64_t map_retired; /* entries of the map of tasks below were given back */
+    uint64_t clear;       /* tasks below have room for all that a plain task needs; plain.c */
 };
 
 /* buffers.c, compaction.c: the heap. */

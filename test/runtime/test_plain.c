@@ -233,6 +233,33 @@ TEST(the_same_results_where_rings_are_full)
     expect_same((PTOConfig){.engine = PTO_ENGINE_SERIAL, .task_window = 16, .heap_bytes = 1024, .heap_rings = 2}, 3000);
 }
 
+/* ---- room -------------------------------------------------------------------------------------------------------- */
+
+/* Between plain tasks stand some with up to 63 tensors, which a plain task's look at the rings did not count. */
+static void submit_sizes(PTORuntime *rt, void *arg)
+{
+    static PTOTaskParam p[64];
+    static struct extents e[64];
+    (void)arg;
+    pto_buffer(rt, matrix, sizeof matrix);
+    for (int i = 0; i < 4000; i++) {
+        const int tensors = 1 + (int)below(below(4) == 0 ? 63 : 8);
+        for (int k = 0; k < tensors; k++) p[k] = any_part(matrix, SIDE, &e[k], PTO_PARAM_INPUT);
+        p[tensors] = (PTOTaskParam)PTO_SCALAR((int64_t)-1);
+        EXPECT((pto_submit_task)(rt, &touching, p, tensors + 1) >= 0);
+    }
+}
+
+TEST(there_is_room_for_plain_tasks_among_larger_ones)
+{
+    static const int64_t window[] = {2, 16, 64, 1024};
+    for (int i = 0; i < 4; i++) {
+        PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_THREADS, .task_window = window[i]}, false);
+        EXPECT_EQ(pto_run_entry(rt, submit_sizes, NULL), PTO_OK); /* a build with CHECK compares each answer */
+        pto_runtime_destroy(rt);
+    }
+}
+
 /* ---- mistakes ---------------------------------------------------------------------------------------------------- */
 
 static void *out;
