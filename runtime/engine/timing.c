@@ -114,12 +114,15 @@ static void settle(struct core *core)
     while (ptoi_sched_step(&core->sched) && ptoi_events_due(&t->ends, t->now)) {}
 }
 
-/* Nothing can start or end now, and no buffer waits for the scheduler: what was published is taken with what ends next,
- * before that, so nothing is different then. */
-static bool can_wait(const struct core *core)
+/* A task was published.  Where nothing can start or end, it is taken with what ends next, before that, and nothing is
+ * different then; but for buffers, whose room the program may need earlier. */
+static void see_published(struct core *core)
 {
     const struct timing *t = core->state;
-    return t->idle == 0 && !ptoi_events_due(&t->ends, t->now) && core->orch.rings.event_head == core->sched.events;
+    if (t->idle > 0 || ptoi_events_due(&t->ends, t->now) || ptoi_is_failing(core->run_status))
+        settle(core);
+    else if (core->orch.rings.event_head != core->sched.events)
+        ptoi_sched_take(&core->sched);
 }
 
 static void advance(struct core *core, int64_t to)
@@ -192,7 +195,7 @@ static void timing_wake(void *context)
     /* this task is not there before its submit has ended; what ends at that very cycle, is seen with it */
     advance(core, t->program - 1);
     if (t->program > t->now) t->now = t->program;
-    if (!can_wait(core)) settle(core);
+    see_published(core);
 }
 
 /* ---- lifetime ---------------------------------------------------------------------------------------------------- */

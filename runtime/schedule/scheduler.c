@@ -342,6 +342,12 @@ static NEVER_INLINE bool start_some(struct scheduler *s) /* model: START_READY *
 
 static inline bool start_ready(struct scheduler *s) { return (s->ready_groups & ~s->refused) != 0 && start_some(s); }
 
+void ptoi_sched_take(struct scheduler *s)
+{
+    take_published(s);
+    CHECK_DEEP(ptoi_sched_is_valid(s));
+}
+
 bool ptoi_sched_feed(struct scheduler *s, bool *started) /* model: FEED */
 {
     const bool any = take_ended(s);

@@ -68,6 +68,9 @@ bool ptoi_sched_step(struct scheduler *s);
  * tasks, which lie on a cache line that the orchestrator keeps writing.  true: something changed; if *started is false,
  * a whole round must follow under the same role. */
 bool ptoi_sched_feed(struct scheduler *s, bool *started);
+/* Part of a round: takes published tasks and events.  That is all a round does where no start can succeed, nothing has
+ * ended, and the run has not failed. */
+void ptoi_sched_take(struct scheduler *s);
 /* Is there a published task or event to take?  Called by any thread that will take the role if there is. */
 bool ptoi_sched_has_input(const struct scheduler *s);
 /* All that was published was taken, and no task is ready or running: without new input nothing will ever change. */
