@@ -3,7 +3,7 @@
 each change is answered soon.  Without --all there are fewer of them.
 
 Idea       pages of the program and of its allocator come into memory in the first hundreds of changes, sometimes late and sometimes only
-           for a while: one early reading tells little, the largest of many tells where they stop.
+           for a while: one early reading shows little, the largest of many shows where they stop.
 """
 import os
 import sys
