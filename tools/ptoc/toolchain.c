@@ -117,6 +117,13 @@ static void add_strict(words *argv, const struct toolchain *t)
     add_common(argv, t);
 }
 
+/* A kernel in index notation.  By its pragma alone GCC calls a root, which may set errno, and makes no vectors. */
+static void add_kernel(words *argv, const struct toolchain *t)
+{
+    add_strict(argv, t);
+    vec_push(argv, "-fno-math-errno");
+}
+
 /* A program whose kernels are compiled apart, or are others', only submits tasks: what more optimizing than this takes
  * the C compiler is longer than what most runs gain. */
 static void add_program(words *argv, const struct toolchain *t)
@@ -177,7 +184,7 @@ void toolchain_describe_compiler(const struct toolchain *t, struct strbuf *key)
     words cc = {0}, flags = {0};
     char *folder = getcwd(NULL, 0);
     add_compiler(&cc, t);
-    add_strict(&flags, t);
+    add_kernel(&flags, t); /* and those of a program */
     cache_key_words(key, "word", cc.data, cc.count);
     cache_key_words(key, "flag", flags.data, flags.count);
     for (char **variable = environ; *variable; variable++)
@@ -294,7 +301,7 @@ static void add_source(const struct toolchain *t, words *argv, enum origin origi
     if (origin == OF_PROGRAM)
         add_program(argv, t);
     else if (origin == OF_KERNEL)
-        add_strict(argv, t);
+        add_kernel(argv, t);
     else
         add_common(argv, t);
     if (origin != OF_USER) vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s/=", t->temp_dir));
