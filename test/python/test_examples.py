@@ -62,10 +62,10 @@ class Examples(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             call = Call(folder, LAYOUTS[layout])
             error, limit = example(call)
-            dimensions = {"C": call.sizes["C"]} if example is examples.spgemm else {}  # no array tells it
+            dimensions = {"C": call.sizes["C"]} if example is examples.spgemm else {}  # no array has this extent
             try:
                 call.run(function, dimensions)
-            except ValueError as refused: # a kernel needs an argument without gaps
+            except ValueError as refused:  # a kernel requires contiguous memory
                 self.assertIn("[E18]", str(refused))
                 self.assertNotEqual(layout, "dense")
                 return
