@@ -50,7 +50,7 @@ static const PTOConfig small[] = {
 };
 enum { SMALL = sizeof small / sizeof small[0] };
 
-/* ---- a product of TILES x TILES tiles, the sums innermost: a sum is 2 * TILES * TILES tasks after the one before ---- */
+/* ---- a product of tiles, the sums innermost: a sum is 2 * TILES * TILES tasks after the one before ---- */
 
 /* A sanitizer makes each task some ten times slower. */
 enum { TILES = PTOI_HAS_SANITIZER ? 12 : 32, DEEP = 8 };
