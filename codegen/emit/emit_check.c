@@ -82,8 +82,10 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         break;
     case CHECK_CONTIGUOUS: {
         const struct region *r = c->view->region;
-        strbuf_printf(then, "pto_row_major(rt, \"%s\", \"%s\", %d, ", c->callee ? c->callee : "this", r->base->name,
-                      r->rank);
+        strbuf_printf(then, "%s(rt, \"%s\", \"%s\", ", c->from ? "pto_rows_major" : "pto_row_major",
+                      c->callee ? c->callee : "this", r->base->name);
+        if (c->from) strbuf_printf(then, "%d, ", c->from);
+        strbuf_printf(then, "%d, ", r->rank);
         print_list(e, then, c->view->extent, r->rank);
         strbuf_puts(then, ", ");
         print_list(e, then, c->view->stride, r->rank);

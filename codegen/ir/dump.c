@@ -278,6 +278,7 @@ static void put_check(struct dump *d, const struct ir_check *c)
     case CHECK_CONTIGUOUS:
         put_view(d, c->view);
         put(d, " is contiguous");
+        if (c->from) strbuf_printf(d->to, " from dimension %d", c->from);
         break;
     case CHECK_PRODUCT:
         put_operand(d, c->a);

@@ -100,6 +100,7 @@ struct ir_check {
     const struct symbol *symbol;        /* WRITTEN */
     const void *flag;                   /* WRITTEN: key of the variable that says so */
     bool is_await;                      /* WRITTEN: before an await */
+    int from;                           /* CONTIGUOUS: the first dimension that is */
     const char *callee;                 /* the call that it belongs to; NULL: none */
     struct ir_message message;          /* WHERE */
     const struct ir_check *next;

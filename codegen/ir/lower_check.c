@@ -76,6 +76,7 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
     struct ir_check *to = arena_new(l->mem, struct ir_check);
     to->kind = c->kind;
     to->at = c->at;
+    to->from = c->from;
     to->callee = call ? call->callee->name : NULL;
     if (c->kind == CHECK_WHERE) {
         lower_where(l, c, call, to);

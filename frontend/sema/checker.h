@@ -233,7 +233,8 @@ const struct size *builtin_calls_take(struct checker *c, struct ast *e);
 
 /* ---- region.c ---- */
 const struct region *region_whole(struct checker *c, struct symbol *base);
-bool region_is_contiguous(struct checker *c, const struct region *r);
+bool region_is_contiguous(struct checker *c, const struct region *r,
+                          int from); /* dimension `from` and those after it */
 /* 1: share an element whenever neither is empty, 0: never, -1: not known. */
 int region_overlap(struct checker *c, const struct region *a, const struct region *b);
 bool region_is_host(const struct region *r); /* its elements are read without await */

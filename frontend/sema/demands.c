@@ -113,27 +113,32 @@ void demands_contiguous(struct checker *c, struct matching *m, const struct symb
                         struct span at)
 {
     if (!formal->needs_contiguous || formal->by /* its part is contiguous */ || !r || r->contiguous ||
-        region_is_contiguous(c, r))
+        region_is_contiguous(c, r, formal->contiguous_from))
         return;
+    const int from = formal->contiguous_from;
     const struct size *want = size_const(c->sizes, 1);
-    for (int d = r->rank - 1; d >= 0 && want; d--) {
+    for (int d = r->rank - 1; d >= from && want; d--) {
         bool steps = facts_prove_order(c->facts, size_const(c->sizes, 2), r->extent[d], 0);
         const struct size *least = steps ? least_stride(c, r, d) : NULL;
         if (least && (facts_prove_order(c->facts, want, least, 1) ||
                       (least == r->stride[d] && facts_prove_order(c->facts, least, want, 1)))) {
             diag_error(c->diag, DIAG_E18, at,
-                       "argument '%s' of '%s' must be contiguous: its rows are %s%s elements apart, not %s",
-                       formal->name, m->callee->name, least == r->stride[d] ? "" : "at least ", size_str(c, least),
-                       size_str(c, want));
-            diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride'", m->callee->name,
-                      formal->name);
+                       "argument '%s' of '%s' must be contiguous%s: its rows are %s%s elements apart, not %s",
+                       formal->name, m->callee->name, from ? " in its last dimensions" : "",
+                       least == r->stride[d] ? "" : "at least ", size_str(c, least), size_str(c, want));
+            if (from)
+                diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride[%d]'", m->callee->name,
+                          formal->name, from);
+            else
+                diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride'", m->callee->name,
+                          formal->name);
             m->failed = true;
             return;
         }
         want = size_binary(c->sizes, SIZE_MUL, want, r->extent[d]);
     }
     struct check *k = region_check(c, CHECK_CONTIGUOUS, at);
-    if (k) k->view = r, k->elem = formal->type->elem;
+    if (k) k->view = r, k->from = from, k->elem = formal->type->elem;
 }
 
 /* ---- overlap ----------------------------------------------------------------------------------------------------- */

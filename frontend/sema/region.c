@@ -29,7 +29,7 @@ void region_settle(struct checker *c, struct region *r)
         whole = r->base_dim[d] == d &&
                 size_expand(c->sizes, r->extent[d]) == size_expand(c->sizes, r->base->type->extent[d]);
     r->whole = whole;
-    r->contiguous = region_is_contiguous(c, r);
+    r->contiguous = region_is_contiguous(c, r, 0);
 }
 
 const struct region *region_whole(struct checker *c, struct symbol *base)
@@ -50,7 +50,7 @@ const struct region *region_whole(struct checker *c, struct symbol *base)
         stride = region_times(c, stride, t->extent[d]);
     }
     r->whole = true;
-    r->contiguous = region_is_contiguous(c, r);
+    r->contiguous = region_is_contiguous(c, r, 0);
     return r;
 }
 
@@ -180,11 +180,11 @@ const struct region *region_capture_region(struct checker *c, struct symbol *s, 
 
 /* ---- questions --------------------------------------------------------------------------------------------------- */
 
-bool region_is_contiguous(struct checker *c, const struct region *r)
+bool region_is_contiguous(struct checker *c, const struct region *r, int from)
 {
     const struct size *want = size_const(c->sizes, 1);
     int64_t one;
-    for (int d = r->rank - 1; d >= 0; d--) {
+    for (int d = r->rank - 1; d >= from; d--) {
         const struct size *extent = size_expand(c->sizes, r->extent[d]);
         if (size_is_const(extent, &one) && one <= 1) continue; /* no step is ever taken */
         if (size_expand(c->sizes, r->stride[d]) != size_expand(c->sizes, want)) return false;

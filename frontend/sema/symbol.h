@@ -76,6 +76,7 @@ struct check {
     const struct size *a, *b, *c, *d;
     const struct ast *cond;
     const struct region *view, *other;
+    int from; /* CONTIGUOUS: the first dimension that is */
     enum elem elem;
     const struct guard *guard; /* INDEX, SLICE before a loop: made only if all of these hold; else NULL */
     struct check *next;
@@ -181,7 +182,8 @@ struct symbol {
     int await_count;       /* how often its elements were used without `await`: that is said a few times only */
     bool is_blamed;        /* its type was said to be wrong in an expression: that is not said again */
     bool is_named;         /* anything names it after its declaration */
-    bool needs_contiguous; /* FORMAL of a kernel with a body that never names its stride */
+    bool needs_contiguous; /* FORMAL of a kernel with a body that does not name the strides of all its dimensions: */
+    int contiguous_from;   /* of this dimension and those after it, which are row-major then */
     const struct written_part *written; /* FORMAL of a kernel that writes only this; NULL: as its direction says */
     int loop_depth;                     /* how many loops of the function enclose the declaration */
     struct ast *block;                  /* the BLOCK that names it */

@@ -5,6 +5,7 @@
  * Tests      test/lit/lexer/, test/lit/sema/e18-contiguous.pto, test/lit/codegen/kernel-bodies.pto
  */
 #include "c_text.h"
+#include <limits.h>
 #include <string.h>
 
 bool c_text_is_word(char c)
@@ -68,4 +69,36 @@ enum c_use c_text_use(const char *begin, const char *end, const char *name)
         found = C_USE_VALUE;
     }
     return found;
+}
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r')) p++;
+    return p;
+}
+
+/* The number of [number], which begins at p; -1: something else stands there. */
+static int constant_index(const char *p, const char *end)
+{
+    p = skip_blanks(p, end);
+    if (p == end || *p != '[') return -1;
+    p = skip_blanks(p + 1, end);
+    if (p == end || *p < '0' || *p > '9') return -1;
+    const int number = *p++ - '0'; /* no tensor has 10 dimensions */
+    p = skip_blanks(p, end);
+    return p < end && *p == ']' ? number : -1;
+}
+
+int c_text_indexed(const char *begin, const char *end, const char *name)
+{
+    int count = 0;
+    size_t length;
+    for (const char *p = begin; (p = c_text_name(p, end, &length, NULL)) != NULL; p += length) {
+        if (length != strlen(name) || memcmp(p, name, length) != 0) continue;
+        const int index =
+            p > begin && p[-1] == '&' && !(p > begin + 1 && p[-2] == '&') ? -1 : constant_index(p + length, end);
+        if (index < 0) return INT_MAX;
+        if (index >= count) count = index + 1;
+    }
+    return count;
 }

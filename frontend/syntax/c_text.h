@@ -15,5 +15,8 @@ const char *c_text_name(const char *at, const char *end, size_t *length, int *de
 /* What the text does with a name; ADDRESS: somewhere its address is taken. */
 enum c_use { C_USE_NONE, C_USE_VALUE, C_USE_ADDRESS };
 enum c_use c_text_use(const char *begin, const char *end, const char *name);
+/* How many leading elements of an array the text may name: where each use is name[number], one more than the largest
+ * number; INT_MAX if there is another use.  0: the text never names the array. */
+int c_text_indexed(const char *begin, const char *end, const char *name);
 
 #endif

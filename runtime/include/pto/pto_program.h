@@ -179,6 +179,18 @@ static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char 
         pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' requires a contiguous view, but this slice of '%s' is strided",
                   kernel, tensor);
 }
+/* A kernel that names the strides of its first dimensions alone needs the others, from dimension `from` on, contiguous. */
+static inline void pto_rows_major(PTORuntime *rt, const char *kernel, const char *tensor, int from, int rank,
+                                  const int64_t *shape, const int64_t *stride)
+{
+    for (int d = 0; d < from; d++)
+        if (shape[d] == 0) return;
+    if (!pto_is_row_major(rank - from, shape + from, stride + from))
+        pto_raise(
+            rt, PTO_ERR_ARGUMENT,
+            "[E18] '%s' requires a view that is contiguous from dimension %d on, but this slice of '%s' is strided",
+            kernel, from, tensor);
+}
 /* A tensor with another shape: its dimensions that are merged lie one behind the other, */
 static inline void pto_dense(PTORuntime *rt, const char *tensor, int rank, const int64_t *shape, const int64_t *stride)
 {
