@@ -24,16 +24,6 @@ if(PTO_SANITIZE)
     set(PTO_QUICK -O0)
 endif()
 
-# Debug information stays in files beside the objects, so that linking a test or a user's program does not copy it: half
-# of the time of a link.  The runtimes of sanitizers do not read it there, and what users get has it in one piece.
-include(CheckCCompilerFlag)
-if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT PTO_SANITIZE)
-    check_c_compiler_flag(-gsplit-dwarf PTO_HAS_SPLIT_DWARF)
-    if(PTO_HAS_SPLIT_DWARF)
-        string(APPEND CMAKE_C_FLAGS_DEBUG " -gsplit-dwarf")
-    endif()
-endif()
-
 add_library(pto_flags INTERFACE)
 if(PTO_FUZZ)
     target_compile_options(pto_flags INTERFACE -fsanitize=fuzzer-no-link)
