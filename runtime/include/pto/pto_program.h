@@ -179,7 +179,7 @@ static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char 
         pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' requires a contiguous view, but this slice of '%s' is strided",
                   kernel, tensor);
 }
-/* A kernel that names the strides of its first dimensions alone needs the others contiguous, from dimension `from` on. */
+/* A kernel that names the strides of its first dimensions alone needs the others, from `from` on, contiguous. */
 static inline void pto_rows_major(PTORuntime *rt, const char *kernel, const char *tensor, int from, int rank,
                                   const int64_t *shape, const int64_t *stride)
 {
