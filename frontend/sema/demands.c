@@ -112,10 +112,9 @@ static const struct size *least_stride(struct checker *c, const struct region *r
 void demands_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r,
                         struct span at)
 {
-    if (!formal->needs_contiguous || formal->by /* its part is contiguous */ || !r || r->contiguous ||
-        region_is_contiguous(c, r, formal->contiguous_from))
-        return;
-    const int from = formal->contiguous_from;
+    if (formal->contiguous_dims == 0 || formal->by /* its part is contiguous */ || !r || r->contiguous) return;
+    const int from = formal->type->rank - formal->contiguous_dims;
+    if (region_is_contiguous(c, r, from)) return;
     const struct size *want = size_const(c->sizes, 1);
     for (int d = r->rank - 1; d >= from && want; d--) {
         bool steps = facts_prove_order(c->facts, size_const(c->sizes, 2), r->extent[d], 0);
@@ -126,12 +125,8 @@ void demands_contiguous(struct checker *c, struct matching *m, const struct symb
                        "argument '%s' of '%s' must be contiguous%s: its rows are %s%s elements apart, not %s",
                        formal->name, m->callee->name, from ? " in its last dimensions" : "",
                        least == r->stride[d] ? "" : "at least ", size_str(c, least), size_str(c, want));
-            if (from)
-                diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride[%d]'", m->callee->name,
-                          formal->name, from);
-            else
-                diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride'", m->callee->name,
-                          formal->name);
+            diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride%s'", m->callee->name,
+                      formal->name, from ? arena_printf(c->mem, "[%d]", from) : "");
             m->failed = true;
             return;
         }

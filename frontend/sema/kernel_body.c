@@ -1,6 +1,6 @@
 /* kernel_body.c - the names that the C body of a kernel uses.
  * Idea       the body is C, so the kernel's names must not be words of C; the names in it determine its requirements.
- * Gives      needs_contiguous and contiguous_from of formals.
+ * Gives      contiguous_dims of formals.
  * Tests      test/lit/sema/e16*.pto e18*.pto
  */
 #include "checker.h"
@@ -37,8 +37,8 @@ void kernel_body_check(struct checker *c, struct symbol *s)
         check_c_name(c, f);
         if (f->type->kind != TYPE_TENSOR) continue;
         const char *stride = arena_printf(c->mem, "%s_stride", f->name);
-        f->contiguous_from = c_text_indexed(text + at.begin, text + at.end, stride);
-        f->needs_contiguous = f->contiguous_from < f->type->rank;
+        const int named = c_text_indexed(text + at.begin, text + at.end, stride);
+        if (named < f->type->rank) f->contiguous_dims = f->type->rank - named;
         for (int k = 0; k < s->declared_count; k++)
             if (strcmp(s->declared[k]->name, stride) == 0)
                 diag_error(c->diag, DIAG_E16, s->declared[k]->decl->name_at,

@@ -176,14 +176,13 @@ struct symbol {
     bool by_reference;
 
     /* a tensor LET: */
-    bool returned;         /* its storage is the function's destination (only by `return name`, on every path) */
-    bool is_lent;          /* an argument of a call, or a result: tasks may use it */
-    bool is_doubtful;      /* a view of it is in error: it is unknown whether it is written */
-    int await_count;       /* how often its elements were used without `await`: that is said a few times only */
-    bool is_blamed;        /* its type was said to be wrong in an expression: that is not said again */
-    bool is_named;         /* anything names it after its declaration */
-    bool needs_contiguous; /* FORMAL of a kernel with a body that does not name the strides of all its dimensions: */
-    int contiguous_from;   /* of this dimension and those after it, which are row-major then */
+    bool returned;       /* its storage is the function's destination (only by `return name`, on every path) */
+    bool is_lent;        /* an argument of a call, or a result: tasks may use it */
+    bool is_doubtful;    /* a view of it is in error: it is unknown whether it is written */
+    int await_count;     /* how often its elements were used without `await`: that is said a few times only */
+    bool is_blamed;      /* its type was said to be wrong in an expression: that is not said again */
+    bool is_named;       /* anything names it after its declaration */
+    int contiguous_dims; /* FORMAL of a kernel: its body names no stride of so many last dimensions; row-major then */
     const struct written_part *written; /* FORMAL of a kernel that writes only this; NULL: as its direction says */
     int loop_depth;                     /* how many loops of the function enclose the declaration */
     struct ast *block;                  /* the BLOCK that names it */

@@ -59,13 +59,27 @@ const char *c_text_name(const char *at, const char *end, size_t *length, int *de
     return NULL;
 }
 
+/* The first use of a name at or behind `at`; NULL: there is none. */
+static const char *next_use(const char *at, const char *end, const char *name)
+{
+    size_t length;
+    while ((at = c_text_name(at, end, &length, NULL)) != NULL) {
+        if (length == strlen(name) && memcmp(at, name, length) == 0) return at;
+        at += length;
+    }
+    return NULL;
+}
+
+static bool is_address_taken(const char *begin, const char *use)
+{
+    return use > begin && use[-1] == '&' && !(use > begin + 1 && use[-2] == '&');
+}
+
 enum c_use c_text_use(const char *begin, const char *end, const char *name)
 {
     enum c_use found = C_USE_NONE;
-    size_t length;
-    for (const char *p = begin; (p = c_text_name(p, end, &length, NULL)) != NULL; p += length) {
-        if (length != strlen(name) || memcmp(p, name, length) != 0) continue;
-        if (p > begin && p[-1] == '&' && !(p > begin + 1 && p[-2] == '&')) return C_USE_ADDRESS;
+    for (const char *p = begin; (p = next_use(p, end, name)) != NULL; p += strlen(name)) {
+        if (is_address_taken(begin, p)) return C_USE_ADDRESS;
         found = C_USE_VALUE;
     }
     return found;
@@ -77,7 +91,7 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/* The number of [number], which begins at p; -1: something else stands there. */
+/* The constant index in square brackets at p; -1: there is none. */
 static int constant_index(const char *p, const char *end)
 {
     p = skip_blanks(p, end);
@@ -92,11 +106,8 @@ static int constant_index(const char *p, const char *end)
 int c_text_indexed(const char *begin, const char *end, const char *name)
 {
     int count = 0;
-    size_t length;
-    for (const char *p = begin; (p = c_text_name(p, end, &length, NULL)) != NULL; p += length) {
-        if (length != strlen(name) || memcmp(p, name, length) != 0) continue;
-        const int index =
-            p > begin && p[-1] == '&' && !(p > begin + 1 && p[-2] == '&') ? -1 : constant_index(p + length, end);
+    for (const char *p = begin; (p = next_use(p, end, name)) != NULL; p += strlen(name)) {
+        const int index = is_address_taken(begin, p) ? -1 : constant_index(p + strlen(name), end);
         if (index < 0) return INT_MAX;
         if (index >= count) count = index + 1;
     }

@@ -4,7 +4,7 @@ import os
 
 
 def programs(source, sample=1):
-    """Every example, module of the library and program of test/lit that is UTF-8; with a sample, every so-manieth of what is no example."""
+    """Every example, module of the library and program of test/lit that is UTF-8; with a sample, one of so many of the others."""
     rest = sorted(glob.glob(os.path.join(source, "test", "lit", "**", "*.pto"), recursive=True))
     modules = sorted(glob.glob(os.path.join(source, "kernels", "std", "*.pto")))
     paths = sorted(glob.glob(os.path.join(source, "examples", "*.pto"))) + modules[::sample] + rest[::sample]

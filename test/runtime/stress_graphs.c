@@ -4,13 +4,10 @@
  * checked (default 3); a failure prints the seed that repeats it. */
 #include "graph_fuzz.h"
 #include "api/runtime.h"
+#include "shared/sanitizer.h"
 #include "unit.h"
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { STANDARD_GRAPHS = 40 };
-#else
-enum { STANDARD_GRAPHS = 300 };
-#endif
+enum { STANDARD_GRAPHS = PTOI_HAS_SANITIZER ? 40 : 300 };
 enum { MAX_ACCESSES = 4096 };
 
 static void complain(const struct fuzz_program *p, const char *what, int64_t i, int64_t j)

@@ -1,7 +1,7 @@
 """everything.py PTOC SOURCE [STEP [SEED]]: formats every program of the tree, as it is and with its white space mangled.
 
 Of each: the same tree (--emit=ast), the same comments and C bodies in the same order, and nothing to do the second time.
-STEP: every so-manieth of them.  Programs of examples/ and kernels/std/ and those of the language's definition have the usual layout already."""
+STEP: only one of so many of them.  Programs of examples/ and kernels/std/ and those of the language's definition have the usual layout already."""
 import concurrent.futures
 import os
 import pathlib

@@ -1,8 +1,7 @@
 """limits.py PTOC FOLDER CASE ...: makes the program of each case, compiles it within bounds, and looks at how it ended.
 
 Bounds: processor seconds that something quadratic in 10^5 things would need a hundred times, and 1 GiB of addresses.
-A case is a function that returns the files, and what the first message must say; None: accepted,
-and the C is made too."""
+A case is a function that returns the files, and what the first message must say; None: accepted, and the C is made too."""
 import os
 import pathlib
 import re
