@@ -23,6 +23,7 @@ LIT = "/usr/lib/llvm-14/build/utils/lit/lit.py"
 TOO_LONG = "it takes too long"
 LIT_SECONDS = 30      # of one file
 CPU_SECONDS = 120     # of one process
+LIT_CPU_SECONDS = 20  # of one process of a few lit tests: a compiler that does not end is found by them first
 
 
 def load():
@@ -30,8 +31,8 @@ def load():
     return max(1, os.getloadavg()[0] / os.cpu_count())
 
 
-def limit_processor():
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+def limit_processor(seconds):
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 class OutOfTime(Exception):
@@ -118,7 +119,8 @@ class Workspace:
         build = os.path.join(self.build, "test", "lit")
         names = [os.path.join(build, os.path.relpath(t, os.path.join(self.source, "test", "lit"))) for t in tests]
         environment = dict(os.environ, PTO_LIT_SECONDS="%d" % (LIT_SECONDS * load()))
-        code, text = self.run(["/usr/bin/python3", LIT, "-v", "-j1", "--max-failures=1"] + names, 120 * load(), environment)
+        code, text = self.run(["/usr/bin/python3", LIT, "-v", "-j1", "--max-failures=1"] + names, 120 * load(), environment,
+                              LIT_CPU_SECONDS)
         found = re.search(r"^(?:FAIL|TIMEOUT|XPASS|UNRESOLVED): ptoc :: (\w+)/", text, re.M)
         return found.group(1) if found else None, text
 
@@ -129,12 +131,13 @@ class Workspace:
             raise OutOfTime()
         return left
 
-    def run(self, command, seconds, environment=None):
-        """(exit code, output); None instead of a code: it took too long and was killed with all that it started."""
+    def run(self, command, seconds, environment=None, cpu_seconds=CPU_SECONDS):
+        """(exit code, output); None instead of a code: it took too long and was killed with all that it started.
+        cpu_seconds: what each process may use of a processor."""
         left = self.time_left()
         with open(os.path.join(self.folder, "output"), "w+", errors="replace") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=self.build,
-                                       env=environment, start_new_session=True, preexec_fn=limit_processor)
+                                       env=environment, start_new_session=True, preexec_fn=lambda: limit_processor(cpu_seconds))
             self.process = process
             try:
                 code = process.wait(min(seconds, left))

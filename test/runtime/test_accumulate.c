@@ -97,6 +97,37 @@ TEST(readers_see_what_was_added)
     free_test(&t);
 }
 
+static int sum_of_inputs(const PTOArg *args)
+{
+    float sum = 0;
+    for (int i = 1; i < PTO_MAX_PARAMS; i++) sum += *(float *)args[i].ptr;
+    *(float *)args[0].ptr = sum;
+    return 0;
+}
+static const PTOKernel sum_kernel = {.name = "sum", .worker = PTO_WORKER_VECTOR, .fn = sum_of_inputs};
+
+static void read_by_a_longest_list(PTORuntime *rt, void *arg)
+{
+    struct test *t = arg;
+    PTOTaskParam params[PTO_TASK_PARAMS] = {CELL(PTO_INOUT, t->x, 1)};
+    for (int i = 1; i < PTO_MAX_PARAMS; i++) params[i] = (PTOTaskParam)CELL(PTO_INPUT, t->x, 0);
+    params[PTO_MAX_PARAMS + 0] = (PTOTaskParam)PTO_PRIORITY(1);
+    params[PTO_MAX_PARAMS + 1] = (PTOTaskParam)PTO_NAME("longest");
+    params[PTO_MAX_PARAMS + 2] = (PTOTaskParam)PTO_TIMEOUT(60000);
+    params[PTO_MAX_PARAMS + 3] = (PTOTaskParam)PTO_AT(0);
+    submit_adds(rt, t);
+    t->result = pto_submit_task(rt, &sum_kernel, params, PTO_TASK_PARAMS);
+}
+
+TEST(the_longest_list_of_parameters_folds_what_it_reads)
+{
+    struct test t = {.tasks = 3};
+    const PTOConfig c = {.engine = PTO_ENGINE_THREADS, .always_defer = true};
+    EXPECT_EQ(run(c, read_by_a_longest_list, &t, PTO_OK).folds, 1);
+    EXPECT(t.x[1] == 3 * (PTO_MAX_PARAMS - 1));
+    free_test(&t);
+}
+
 static void in_scopes(PTORuntime *rt, void *arg)
 {
     struct test *t = arg;
