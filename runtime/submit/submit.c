@@ -66,14 +66,28 @@ static __attribute__((noinline)) int64_t submit_metered(struct orchestrator *o, 
     return number;
 }
 
+static inline bool is_callable(const PTOKernel *k)
+{
+    return k->fn || (k->worker == PTO_WORKER_ACCELERATOR && k->opcode != PTO_OP_NONE);
+}
+
+static __attribute__((noinline)) int64_t refuse_call(struct orchestrator *o, const PTOKernel *kernel,
+                                                     const PTOTaskParam *params, int32_t count)
+{
+    if (!kernel) return ptoi_refuse_submit(o, REFUSED_KERNEL, NULL);
+    struct refused r = {.kernel = kernel, .number = kernel->worker};
+    if ((unsigned)kernel->worker >= PTO_WORKER_TYPES) return ptoi_refuse_submit(o, REFUSED_WORKER, &r);
+    if (!is_callable(kernel)) return ptoi_refuse_submit(o, REFUSED_FUNCTION, &r);
+    r.number = count;
+    return ptoi_refuse_submit(o, count > 0 && !params ? REFUSED_LIST : REFUSED_COUNT, &r);
+}
+
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
-    if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES ||
-        (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE)))
-        return ptoi_refuse_submit(o, REFUSED_KERNEL, NULL);
-    if (count < 0 || count > PTO_TASK_PARAMS || (count > 0 && !params))
-        return ptoi_refuse_submit(o, REFUSED_COUNT, &(struct refused){.kernel = kernel, .number = count});
+    if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES || !is_callable(kernel) || count < 0 ||
+        count > PTO_TASK_PARAMS || (count > 0 && !params))
+        return refuse_call(o, kernel, params, count);
     return __builtin_expect(o->flow.meter.is_on, 0) ? submit_metered(o, kernel, params, count)
                                                     : submit_valid(o, kernel, params, count);
 }

@@ -15,6 +15,7 @@ static char cells[4096] __attribute__((aligned(64)));
 static int nothing(const PTOArg *a) { return (void)a, 0; }
 static const PTOKernel quiet = {.name = "quiet", .worker = PTO_WORKER_VECTOR, .fn = nothing};
 static const PTOKernel no_function = {.name = "none", .worker = PTO_WORKER_CUBE};
+static const PTOKernel lost = {.name = "lost", .worker = (PTOWorkerType)9, .fn = nothing};
 static const PTOKernel request = {.name = "move", .worker = PTO_WORKER_ACCELERATOR, .opcode = PTO_OP_COPY};
 
 /* The fast path inlines a submit of one parameter; the others call the library. */
@@ -38,7 +39,9 @@ struct wrong {
 
 /* In the order of submit_wrong. */
 static const struct wrong wrongs[] = {
-    {REFUSED_KERNEL, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel"},
+    {REFUSED_FUNCTION, PTO_ERR_ARGUMENT,
+     "kernel 'none' has no function: its fn is NULL, and only a kernel of "
+     "PTO_WORKER_ACCELERATOR may have an opcode instead"},
     {REFUSED_COUNT, PTO_ERR_ARGUMENT, "kernel 'quiet' with 69 parameters; at most 64 are possible"},
     {REFUSED_ARGUMENTS, PTO_ERR_ARGUMENT, "a task has at most 64 parameters"},
     {REFUSED_SCALARS, PTO_ERR_ARGUMENT, "work request 'move' with 17 scalars; at most 16 are possible"},
@@ -66,6 +69,9 @@ static const struct wrong wrongs[] = {
      "parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* behind */
     {REFUSED_PART, PTO_ERR_ARGUMENT,
      "parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* before */
+    {REFUSED_KERNEL, PTO_ERR_ARGUMENT, "pto_submit_task without a kernel: it is NULL"},
+    {REFUSED_WORKER, PTO_ERR_ARGUMENT, "kernel 'lost' is for workers of type 9, but there is no such type"},
+    {REFUSED_LIST, PTO_ERR_ARGUMENT, "kernel 'quiet' with 3 parameters, but the list of them is NULL"},
 };
 enum { WRONGS = sizeof wrongs / sizeof wrongs[0] };
 
@@ -110,6 +116,9 @@ static int64_t submit_wrong(PTORuntime *rt, enum path path, int which, void *hel
     case 23: made.scope = 77; return submit(rt, path, &quiet, (PTOTaskParam[]){ranked, made}, 2);
     case 24: view.kind = PTO_PARAM_INOUT_PART, view.ref = (void *)(uintptr_t)&behind; break;
     case 25: view.kind = PTO_PARAM_INOUT_PART, view.ref = (void *)(uintptr_t)&before; break;
+    case 26: return submit(rt, path, NULL, &flat, 1);
+    case 27: return submit(rt, path, &lost, &flat, 1);
+    case 28: return submit(rt, path, &quiet, NULL, 3);
     default: return INT64_MIN;
     }
     return submit(rt, path, &quiet, &view, 1);

@@ -113,7 +113,7 @@ PTO_INLINED_ bool pto_submit_fast_(PTORuntime *rt, const PTOKernel *kernel, cons
     *result = 0;
     if (!rt) return false;
     PTOKernelLine *line = &w->line[pto_kernel_line_(kernel)];
-    if (PTO_RARE_(line->kernel != kernel || line->left < 0) || !kernel->fn) return false;
+    if (PTO_RARE_(line->kernel != kernel || line->left < 0) || !kernel || !kernel->fn) return false;
     PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++)
     {
         /* nothing waits, and nothing is recorded */
