@@ -14,8 +14,8 @@
 void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
 {
     int64_t low = (int64_t)(intptr_t)base, high;
-    if (!rt) ptoi_refuse_call(rt, "pto_buffer");
-    if (!rt || !base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
+    if (!ptoi_may_call(rt) && ptoi_is_gone(rt, "pto_buffer")) return;
+    if (!base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
     ptoi_map_register_outside(rt->core.orch.edges.map, low, high);
     if (rt->dist) ptoi_dist_buffer(rt->dist, base, bytes);
     if (rt->core.backend->mirror)

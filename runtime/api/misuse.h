@@ -34,9 +34,10 @@ PTOStatus ptoi_take_for_run(PTORuntime *rt, const char *call);
 /* PTO_OK: the runtime is unknown from now on, and the caller destroys it. */
 PTOStatus ptoi_take_for_destroy(PTORuntime *rt);
 
-static inline bool ptoi_is_null(PTORuntime *rt, const char *call)
+/* There is nothing to ask: rt is NULL, was destroyed, or belongs to the parent of a fork. */
+static inline bool ptoi_is_gone(PTORuntime *rt, const char *call)
 {
-    return !rt && ptoi_refuse_call(rt, call) != PTO_OK;
+    return ptoi_refuse_unless_alive(rt, call) != PTO_OK;
 }
 
 /* Fails the active run, and sets this thread's message.  rt NULL: there is no run. */

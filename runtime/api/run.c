@@ -147,7 +147,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
 
 void pto_write_pinned(PTORuntime *rt, FILE *out)
 {
-    if (!ptoi_is_null(rt, "pto_write_pinned")) ptoi_outliving_write(&rt->outliving, out);
+    if (!ptoi_is_gone(rt, "pto_write_pinned")) ptoi_outliving_write(&rt->outliving, out);
 }
 
 PTOStatus pto_runtime_trim(PTORuntime *rt)
@@ -214,7 +214,7 @@ PTOStatus pto_runtime_status(PTORuntime *rt)
 
 void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result)
 {
-    if (ptoi_is_null(rt, "pto_task_complete")) return;
+    if (ptoi_is_gone(rt, "pto_task_complete")) return;
     const uint64_t id = (uint64_t)task_id + (uint64_t)rt->core.config.first_task_id;
     if (!rt->core.engine->completed || !rt->core.engine->completed(&rt->core, id, result))
         ptoi_misuse(rt, NULL, "pto_task_complete of task %lld, which was not started outside, or has ended",

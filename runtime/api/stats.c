@@ -15,13 +15,13 @@ const char *pto_stall_reason_name(PTOStallReason reason)
 
 PTOStallReason pto_get_current_stall(PTORuntime *rt)
 {
-    if (ptoi_is_null(rt, "pto_get_current_stall")) return PTO_STALL_NONE;
+    if (ptoi_is_gone(rt, "pto_get_current_stall")) return PTO_STALL_NONE;
     return (PTOStallReason)load_relaxed(&rt->core.orch.flow.current); /* relaxed: a glimpse */
 }
 
 const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
 {
-    if (ptoi_is_null(rt, "pto_get_flow_stats")) return NULL;
+    if (ptoi_is_gone(rt, "pto_get_flow_stats")) return NULL;
     const struct flow *f = &rt->core.orch.flow;
     if (ptoi_is_running(rt) && rt->core.engine->settle) rt->core.engine->settle(&rt->core, false);
     ptoi_orch_note_use(&rt->core.orch);
@@ -51,7 +51,7 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
 
 void pto_reset_flow_stats(PTORuntime *rt)
 {
-    if (ptoi_is_null(rt, "pto_reset_flow_stats")) return;
+    if (ptoi_is_gone(rt, "pto_reset_flow_stats")) return;
     ptoi_flow_reset(&rt->core.orch.flow);
     rt->core.orch.buffers.heap.used_bytes_max = rt->core.orch.buffers.heap.used_bytes;
     ptoi_fast_close(&rt->core.orch.fast); /* the next task that is executed inline counts as one in flight */
@@ -63,7 +63,7 @@ void pto_reset_flow_stats(PTORuntime *rt)
 
 const PTORunStats *pto_get_run_stats(PTORuntime *rt)
 {
-    if (ptoi_is_null(rt, "pto_get_run_stats")) return NULL;
+    if (ptoi_is_gone(rt, "pto_get_run_stats")) return NULL;
     PTORunStats *s = &rt->run_stats;
     const struct core *core = &rt->core;
     const bool found = ptoi_orch_find_edges(&rt->core.orch);

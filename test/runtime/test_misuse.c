@@ -447,6 +447,30 @@ TEST(a_second_destroy_destroys_nothing_even_when_there_is_a_new_runtime)
     EXPECT_STR(pto_last_error(NULL), "pto_submit_task of a runtime that was destroyed");
 }
 
+TEST(questions_about_a_runtime_that_was_destroyed_read_nothing_of_it)
+{
+    int64_t n = 0;
+    for (int e = 0; e < ENGINES; e++) {
+        PTORuntime *rt = create((PTOConfig){.engine = engines[e], .record_tasks = 8});
+        EXPECT(works(rt));
+        pto_runtime_destroy(rt);
+        EXPECT(!pto_get_flow_stats(rt));
+        EXPECT_STR(pto_last_error(NULL), "pto_get_flow_stats of a runtime that was destroyed");
+        EXPECT(!pto_get_run_stats(rt));
+        EXPECT_STR(pto_last_error(NULL), "pto_get_run_stats of a runtime that was destroyed");
+        EXPECT_EQ(pto_get_current_stall(rt), PTO_STALL_NONE);
+        pto_reset_flow_stats(rt);
+        EXPECT_STR(pto_last_error(NULL), "pto_reset_flow_stats of a runtime that was destroyed");
+        pto_write_flow_stats(rt, stderr);
+        pto_write_pinned(rt, stderr);
+        EXPECT_STR(pto_last_error(NULL), "pto_write_pinned of a runtime that was destroyed");
+        pto_buffer(rt, &n, 8);
+        EXPECT_STR(pto_last_error(NULL), "pto_buffer of a runtime that was destroyed");
+        pto_task_complete(rt, 0);
+        EXPECT_STR(pto_last_error(NULL), "pto_task_complete of a runtime that was destroyed");
+    }
+}
+
 /* ---- no runtime ---- */
 
 TEST(every_call_without_a_runtime_is_defined_and_says_why_there_is_none)

@@ -280,9 +280,10 @@ PTO_API int32_t pto_scope_depth(PTORuntime *rt);
  * 0, or a negative PTOStatus.  A task whose every written region is empty is not submitted: returns PTO_NO_TASK. */
 #define PTO_NO_TASK INT64_MAX
 /* Submits a task: a call of the kernel with these parameters, ordered after the earlier tasks that it depends on.
- * Returns the task id, counted from 0 in each run, or a negative PTOStatus.  A task whose written regions are all
- * empty is not submitted: the result is PTO_NO_TASK.  The variable of every PTO_OUTPUT is set when the call returns.
- * The runtime copies params; the kernel and the names must exist as long as the runtime.
+ * Returns the task id, or a negative PTOStatus; ids count the tasks of the runtime from 0, over all of its runs.  A
+ * task whose written regions are all empty is not submitted: the result is PTO_NO_TASK.  The variable of every
+ * PTO_OUTPUT is set when the call returns.  The runtime copies params; the kernel and the names must exist as long as
+ * the runtime.
  * Caller     the orchestrator.  Blocks while a ring, a pool or the heap is full; where tasks are executed inline,
  *            until the kernel has returned.
  * Status     a negative result: PTO_ERR_ARGUMENT: an invalid kernel, number of parameters, kind, type, shape, size,

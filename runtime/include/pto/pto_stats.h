@@ -76,7 +76,7 @@ PTO_API int32_t pto_pool_classes(PTOPoolClass *to, int32_t room);
 PTO_API void pto_pool_print(FILE *out);
 
 /* The flow control of the active run so far, or else of the last run.  The result belongs to rt and is valid until
- * the next call.  NULL if rt is NULL.
+ * the next call.  NULL if rt is NULL or was destroyed.
  * Caller     any thread while no run is active; during a run the orchestrator.  On the engine process it blocks until
  *            the worker process has answered.  Status: none. */
 PTO_API const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt);
@@ -104,7 +104,7 @@ PTO_API PTOStallReason pto_get_current_stall(PTORuntime *rt);
 PTO_API const char *pto_stall_reason_name(PTOStallReason reason);
 
 /* The numbers of the active run so far, or else of the last run.  Finds the dependences of a recorded run, which
- * takes time.  The result belongs to rt and is valid until the next call.  NULL if rt is NULL.
+ * takes time.  The result belongs to rt and is valid until the next call.  NULL if rt is NULL or was destroyed.
  * Caller     any thread while no run is active; during a run the orchestrator.  Never waits for tasks.  Status: none.
  */
 PTO_API const PTORunStats *pto_get_run_stats(PTORuntime *rt);
