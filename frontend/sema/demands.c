@@ -109,6 +109,37 @@ static const struct size *least_stride(struct checker *c, const struct region *r
     return least;
 }
 
+/* A constant that divides the distance, whatever the strides of the formals are: 2 of x[: step 2]; 1: none is known. */
+static int64_t divisor_of(struct checker *c, const struct size *distance)
+{
+    enum { MOST = 8 };
+    struct size_term term[MOST];
+    const int count = size_terms(c->sizes, size_expand(c->sizes, distance), term, MOST);
+    int64_t divisor = 0;
+    for (int i = 0; i < count; i++) {
+        if (count == MOST || term[i].factor == INT64_MIN) return 1; /* there may be more terms */
+        divisor = facts_gcd(divisor, term[i].factor);
+    }
+    return divisor;
+}
+
+static bool is_never(struct checker *c, const struct size *distance, const struct size *want)
+{
+    int64_t value;
+    const int64_t divisor = divisor_of(c, distance);
+    return divisor > 1 && size_is_const(size_expand(c->sizes, want), &value) && value % divisor != 0;
+}
+
+static void say_strided(struct checker *c, struct matching *m, const struct symbol *formal, int from, struct span at,
+                        const char *apart)
+{
+    diag_error(c->diag, DIAG_E18, at, "argument '%s' of '%s' must be contiguous%s: its rows are %s", formal->name,
+               m->callee->name, from ? " in its last dimensions" : "", apart);
+    diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride%s'", m->callee->name, formal->name,
+              from ? arena_printf(c->mem, "[%d]", from) : "");
+    m->failed = true;
+}
+
 void demands_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r,
                         struct span at)
 {
@@ -121,13 +152,15 @@ void demands_contiguous(struct checker *c, struct matching *m, const struct symb
         const struct size *least = steps ? least_stride(c, r, d) : NULL;
         if (least && (facts_prove_order(c->facts, want, least, 1) ||
                       (least == r->stride[d] && facts_prove_order(c->facts, least, want, 1)))) {
-            diag_error(c->diag, DIAG_E18, at,
-                       "argument '%s' of '%s' must be contiguous%s: its rows are %s%s elements apart, not %s",
-                       formal->name, m->callee->name, from ? " in its last dimensions" : "",
-                       least == r->stride[d] ? "" : "at least ", size_str(c, least), size_str(c, want));
-            diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride%s'", m->callee->name,
-                      formal->name, from ? arena_printf(c->mem, "[%d]", from) : "");
-            m->failed = true;
+            say_strided(c, m, formal, from, at,
+                        arena_printf(c->mem, "%s%s elements apart, not %s", least == r->stride[d] ? "" : "at least ",
+                                     size_str(c, least), size_str(c, want)));
+            return;
+        }
+        if (steps && is_never(c, r->stride[d], want)) {
+            say_strided(c, m, formal, from, at,
+                        arena_printf(c->mem, "a multiple of %lld elements apart, not %s",
+                                     (long long)divisor_of(c, r->stride[d]), size_str(c, want)));
             return;
         }
         want = size_binary(c->sizes, SIZE_MUL, want, r->extent[d]);

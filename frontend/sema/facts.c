@@ -372,7 +372,7 @@ static void collect(struct system *s, const struct size *goal)
 
 /* ---- elimination ------------------------------------------------------------------------------------------------- */
 
-static int64_t gcd(int64_t a, int64_t b)
+int64_t facts_gcd(int64_t a, int64_t b)
 {
     while (b) {
         int64_t r = a % b;
@@ -389,7 +389,7 @@ static bool add_row(struct system *s, struct row *r)
     s->facts->work -= 1 + s->rows / 32;
     for (int i = 0; i < s->atoms; i++) {
         if (r->c[i] == INT64_MIN) return false;
-        g = gcd(g, r->c[i]);
+        g = facts_gcd(g, r->c[i]);
     }
     if (g == 0) return r->k < 0;
     if (g > 1) {
@@ -410,7 +410,7 @@ static bool add_row(struct system *s, struct row *r)
 /* p and n added so that unknown v falls out; false: a number is too large. */
 static bool combine(const struct system *s, const struct row *p, const struct row *n, int v, struct row *out)
 {
-    int64_t a = p->c[v], b = -n->c[v], g = gcd(a, b), x, y;
+    int64_t a = p->c[v], b = -n->c[v], g = facts_gcd(a, b), x, y;
     a /= g;
     b /= g;
     for (int i = 0; i < s->atoms; i++) {

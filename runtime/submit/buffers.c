@@ -28,11 +28,12 @@ static inline void publish_release(struct orchestrator *o, uint32_t buffer)
         ptoi_publish_event(o, EVENT_RELEASE, buffer);
 }
 
-/* The scope that owns a new output; below 0: it is closed. */
+/* The scope that owns a new output; below 0: it is closed.  A policy makes no lifetime shorter: what belongs to the run
+ * is kept to its end. */
 static inline int32_t owner_of(const struct orchestrator *o, PTOScope scope)
 {
     const int32_t owner = ptoi_scope_index(&o->scopes, scope);
-    return owner >= 0 && o->buffers.scope_policy == PTO_SCOPE_OUTERMOST ? o->scopes.depth > 1 : owner;
+    return owner > 1 && o->buffers.scope_policy == PTO_SCOPE_OUTERMOST ? 1 : owner;
 }
 
 static inline void describe_buffer(struct orchestrator *o, struct buffer_record *r, uint64_t at, uint64_t bytes,
@@ -269,7 +270,7 @@ PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope sc
     const int32_t owner = ptoi_scope_index(&o->scopes, scope);
     if (at == 0 || ptoi_record(&o->scopes, at)->at != offset || owner < 0)
         return ptoi_orch_fail(o, PTO_ERR_HANDLE, "a buffer whose lifetime has ended, or a scope that is closed");
-    if (o->buffers.scope_policy == PTO_SCOPE_OUTERMOST) return PTO_OK; /* it is there already */
+    if (owner > 0 && o->buffers.scope_policy == PTO_SCOPE_OUTERMOST) return PTO_OK; /* it is there already */
     ptoi_scope_disown(&o->scopes, at);
     ptoi_scope_own(&o->scopes, owner, at);
     return PTO_OK;

@@ -72,3 +72,35 @@ TEST(a_task_says_what_was_made_for_it_while_a_scope_owns_it)
     EXPECT_EQ(pto_scope_depth(NULL), 0);
     EXPECT(pto_task_get_output(NULL, 0, 0) == NULL);
 }
+
+static void keep(PTORuntime *rt, void *arg)
+{
+    const PTOScope run = pto_scope_current(rt);
+    void *kept = NULL, *inner = NULL;
+    pto_scope_begin(rt);
+    pto_scope_begin(rt);
+    void *plain = pto_alloc(rt, run, 64);
+    PTO_SUBMIT(rt, &nothing, PTO_OUTPUT_IN(run, &kept, 0, 64));
+    PTO_SUBMIT(rt, &nothing, PTO_OUTPUT(&inner, 0, 64));
+    pto_scope_end(rt);
+    bool ok = pto_await(rt, inner, 0, 64) == PTO_OK; /* until the outermost scope ends */
+    pto_scope_end(rt);
+    ok &= pto_await(rt, kept, 0, 64) == PTO_OK && pto_await_users(rt, plain, 0, 64) == PTO_OK;
+    *(bool *)arg = ok;
+}
+
+TEST(the_outermost_policy_makes_no_lifetime_shorter)
+{
+    for (int defers = 0; defers < 2; defers++) {
+        const PTOConfig c = {.engine = PTO_ENGINE_SERIAL,
+                             .scope_policy = PTO_SCOPE_OUTERMOST,
+                             .heap_bytes = 1 << 16,
+                             .always_defer = defers};
+        PTORuntime *rt = pto_runtime_create(&c, NULL);
+        assert_non_null(rt);
+        bool ok = false;
+        EXPECT_EQ(pto_runtime_run(rt, keep, &ok), PTO_OK);
+        EXPECT(ok);
+        pto_runtime_destroy(rt);
+    }
+}

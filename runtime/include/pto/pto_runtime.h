@@ -32,7 +32,7 @@ typedef enum PTOEngine {
 
 typedef enum PTOScopePolicy {
     PTO_SCOPE_OWNER,    /* the innermost scope at the submission owns a buffer, or the one that is given */
-    PTO_SCOPE_OUTERMOST /* the outermost open scope owns every buffer (as the seed counts) */
+    PTO_SCOPE_OUTERMOST /* the outermost open scope owns every buffer but the run's (as the seed counts) */
 } PTOScopePolicy;
 
 /* 0 selects the default of every member. */
