@@ -13,9 +13,11 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 def bytes_of(size):
     """An integer, or "256M"."""
-    if isinstance(size, str) and size[-1:].upper() in _UNITS:
-        return int(size[:-1]) * _UNITS[size[-1].upper()]
-    return int(size)
+    digits, unit = (size[:-1], size[-1:].upper()) if isinstance(size, str) and size[-1:].upper() in _UNITS else (size, None)
+    try:
+        return int(digits) * _UNITS.get(unit, 1)
+    except ValueError:
+        raise ValueError(f"{size!r} is no size: a number of bytes, or a number with one of {', '.join(_UNITS)}, as in '256M'") from None
 
 
 def _prefix():

@@ -242,7 +242,10 @@ def _function(program, name):
                     except AttributeError:
                         raise TypeError(f"{name}(): {formal!r} is an array, {text}, not {type(value).__name__}") from None
                     except (TypeError, ValueError, BufferError, RuntimeError):  # NumPy: read-only, or bool
-                        t = attach_for_call(value)
+                        try:
+                            t = attach_for_call(value)
+                        except (TypeError, ValueError) as error:
+                            raise type(error)(f"{name}(): {formal!r}: {error}") from None
                         owned.append(t)
                         a.value.tensor = t
             for key, value in (more or {}).items():

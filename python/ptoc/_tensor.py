@@ -8,12 +8,18 @@ from ._errors import Handle
 from ._exchange import checked, fail
 
 
+def _another_order(typestr):
+    """The fix, where only the order of the bytes is another one."""
+    native = "=" + typestr[1:]
+    return f": their bytes are in another order; pass a.astype({native!r})" if typestr[:1] in "<>" and native in c.TYPE_OF else ""
+
+
 def describe_foreign(array):
     """A PTOForeign of an object with the array interface, which must be kept; the objects that it points to."""
     view = array.__array_interface__
     kind = c.TYPE_OF.get(view["typestr"])
     if kind is None:
-        raise TypeError(f"elements of {view['typestr']!r} are none of the language's")
+        raise TypeError(f"elements of {view['typestr']!r} are none of the language's{_another_order(view['typestr'])}")
     shape, address, read_only = view["shape"], *view["data"]
     rank, size = len(shape), c.BYTES[kind]
     if rank > c.MAX_RANK:

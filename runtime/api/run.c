@@ -60,8 +60,8 @@ static void orchestrate(void *orchestration)
         const int how = ptoi_guarded_call((ptoi_function)call_orchestration, orchestration, NULL);
         if (how != 0) fail_unwound(rt, how);
         if (rt->core.orch.scopes.depth > 1 && ptoi_status(rt->core.run_status) == PTO_OK)
-            ptoi_fail(rt->core.run_status, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open",
-                      rt->core.orch.scopes.depth - 1);
+            ptoi_fail(rt->core.run_status, PTO_ERR_STATE, NULL, "the orchestration ended with %d open scope%s",
+                      rt->core.orch.scopes.depth - 1, rt->core.orch.scopes.depth > 2 ? "s" : "");
     }
     rt->catcher = NULL;
 }

@@ -23,8 +23,8 @@ static PTOStatus check_elements(const struct geometry *g, int64_t count, const P
     int64_t lowest, highest;
     if (count == 0) return PTO_OK;
     if ((uintptr_t)f->address % (uint64_t)bytes != 0)
-        return ptoi_thread_fail(PTO_ERR_ARGUMENT, "pto_tensor_attach: %p is not aligned to %s", f->address,
-                                pto_type_name((PTOType)g->type));
+        return ptoi_thread_fail(PTO_ERR_ARGUMENT, "pto_tensor_attach: %p is not aligned to %s: copy the elements first",
+                                f->address, pto_type_name((PTOType)g->type));
     if (!ptoi_geometry_range(g, &lowest, &highest))
         return ptoi_thread_fail(PTO_ERR_OVERFLOW, "pto_tensor_attach: strides and extents overflow");
     if (lowest >= 0 && highest < f->bytes / bytes) return PTO_OK;

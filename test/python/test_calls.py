@@ -247,6 +247,16 @@ class Messages(unittest.TestCase):
         self.refused(TypeError, "'n' is i64, not 1.5", m.half, 1.0, True, 1.5)
         self.refused(TypeError, "'x' is f64, not 'y'", m.half, "y", True, 1)
 
+    def test_elements_in_another_order_of_bytes_name_the_argument_and_the_fix(self):
+        a = matrix()
+        self.refused(TypeError, "plus\\(\\): 'b': elements of '>f4' .*; pass a.astype\\('=f4'\\)", m.plus, a, a.astype(">f4"))
+        m.plus(a, a.astype(">f4").astype("=f4"))
+        self.refused(TypeError, "plus\\(\\): 'b': elements of '<c16' are none of the language's$", m.plus, a,
+                     np.broadcast_to(np.complex128(1), a.shape))
+        odd = np.zeros(a.size * 4 + 1, "u1")[1:].view("f4").reshape(a.shape)
+        self.refused(TypeError, "'b': .* is not aligned to f32: copy the elements first", m.plus, a, odd)
+        self.refused(ValueError, "'12Q' is no size: a number of bytes, or a number with one of K, M, G", ptoc.Runtime, heap="12Q")
+
     def test_wrong_shapes_gaps_and_overlap_are_value_errors(self):
         a = matrix()
         self.refused(ValueError, "extent 0 \\(of f32\\[M, N\\]\\) is 3 with 'a' f32\\[3, 4\\]", m.plus, a, a[:2])
