@@ -110,7 +110,8 @@ static void read_by_a_longest_list(PTORuntime *rt, void *arg)
 {
     struct test *t = arg;
     PTOTaskParam params[PTO_TASK_PARAMS] = {CELL(PTO_INOUT, t->x, 1)};
-    for (int i = 1; i < PTO_MAX_PARAMS; i++) params[i] = (PTOTaskParam)CELL(PTO_INPUT, t->x, 0);
+    const PTOTaskParam cell = CELL(PTO_INPUT, t->x, 0);
+    for (int i = 1; i < PTO_MAX_PARAMS; i++) params[i] = cell;
     params[PTO_MAX_PARAMS + 0] = (PTOTaskParam)PTO_PRIORITY(1);
     params[PTO_MAX_PARAMS + 1] = (PTOTaskParam)PTO_NAME("longest");
     params[PTO_MAX_PARAMS + 2] = (PTOTaskParam)PTO_TIMEOUT(60000);
