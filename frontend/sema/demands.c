@@ -115,29 +115,24 @@ static int64_t divisor_of(struct checker *c, const struct size *distance)
     enum { MOST = 8 };
     struct size_term term[MOST];
     const int count = size_terms(c->sizes, size_expand(c->sizes, distance), term, MOST);
-    int64_t divisor = 0;
-    for (int i = 0; i < count; i++) {
-        if (count == MOST || term[i].factor == INT64_MIN) return 1; /* there may be more terms */
-        divisor = facts_gcd(divisor, term[i].factor);
-    }
+    int64_t divisor = count < MOST ? 0 : 1; /* there may be more terms */
+    for (int i = 0; i < count && divisor != 1; i++)
+        divisor = term[i].factor == INT64_MIN ? 1 : facts_gcd(divisor, term[i].factor);
     return divisor;
 }
 
-static bool is_never(struct checker *c, const struct size *distance, const struct size *want)
+/* How far the rows of dimension d are apart, where that is never `want` elements; NULL: it may be. */
+static const char *wrong_distance(struct checker *c, const struct region *r, int d, const struct size *want)
 {
-    int64_t value;
-    const int64_t divisor = divisor_of(c, distance);
-    return divisor > 1 && size_is_const(size_expand(c->sizes, want), &value) && value % divisor != 0;
-}
-
-static void say_strided(struct checker *c, struct matching *m, const struct symbol *formal, int from, struct span at,
-                        const char *apart)
-{
-    diag_error(c->diag, DIAG_E18, at, "argument '%s' of '%s' must be contiguous%s: its rows are %s", formal->name,
-               m->callee->name, from ? " in its last dimensions" : "", apart);
-    diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride%s'", m->callee->name, formal->name,
-              from ? arena_printf(c->mem, "[%d]", from) : "");
-    m->failed = true;
+    const struct size *least = least_stride(c, r, d);
+    const bool is_exact = least == r->stride[d];
+    if (least &&
+        (facts_prove_order(c->facts, want, least, 1) || (is_exact && facts_prove_order(c->facts, least, want, 1))))
+        return arena_printf(c->mem, "%s%s", is_exact ? "" : "at least ", size_str(c, least));
+    int64_t wanted;
+    const int64_t divisor = divisor_of(c, r->stride[d]);
+    if (divisor < 2 || !size_is_const(size_expand(c->sizes, want), &wanted) || wanted % divisor == 0) return NULL;
+    return arena_printf(c->mem, "a multiple of %lld", (long long)divisor);
 }
 
 void demands_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r,
@@ -148,19 +143,16 @@ void demands_contiguous(struct checker *c, struct matching *m, const struct symb
     if (region_is_contiguous(c, r, from)) return;
     const struct size *want = size_const(c->sizes, 1);
     for (int d = r->rank - 1; d >= from && want; d--) {
-        bool steps = facts_prove_order(c->facts, size_const(c->sizes, 2), r->extent[d], 0);
-        const struct size *least = steps ? least_stride(c, r, d) : NULL;
-        if (least && (facts_prove_order(c->facts, want, least, 1) ||
-                      (least == r->stride[d] && facts_prove_order(c->facts, least, want, 1)))) {
-            say_strided(c, m, formal, from, at,
-                        arena_printf(c->mem, "%s%s elements apart, not %s", least == r->stride[d] ? "" : "at least ",
-                                     size_str(c, least), size_str(c, want)));
-            return;
-        }
-        if (steps && is_never(c, r->stride[d], want)) {
-            say_strided(c, m, formal, from, at,
-                        arena_printf(c->mem, "a multiple of %lld elements apart, not %s",
-                                     (long long)divisor_of(c, r->stride[d]), size_str(c, want)));
+        const bool steps = facts_prove_order(c->facts, size_const(c->sizes, 2), r->extent[d], 0);
+        const char *distance = steps ? wrong_distance(c, r, d, want) : NULL;
+        if (distance) {
+            diag_error(c->diag, DIAG_E18, at,
+                       "argument '%s' of '%s' must be contiguous%s: its rows are %s elements apart, not %s",
+                       formal->name, m->callee->name, from ? " in its last dimensions" : "", distance,
+                       size_str(c, want));
+            diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride%s'", m->callee->name,
+                      formal->name, from ? arena_printf(c->mem, "[%d]", from) : "");
+            m->failed = true;
             return;
         }
         want = size_binary(c->sizes, SIZE_MUL, want, r->extent[d]);

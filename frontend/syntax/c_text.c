@@ -59,7 +59,7 @@ const char *c_text_name(const char *at, const char *end, size_t *length, int *de
     return NULL;
 }
 
-/* The first use of a name at or behind `at`; NULL: there is none. */
+/* The first use of the name from `at` on; NULL: there is none. */
 static const char *next_use(const char *at, const char *end, const char *name)
 {
     size_t length;

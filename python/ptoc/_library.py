@@ -13,9 +13,9 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 def bytes_of(size):
     """An integer, or "256M"."""
-    digits, unit = (size[:-1], size[-1:].upper()) if isinstance(size, str) and size[-1:].upper() in _UNITS else (size, None)
+    unit = size[-1:].upper() if isinstance(size, str) else None
     try:
-        return int(digits) * _UNITS.get(unit, 1)
+        return int(size[:-1]) * _UNITS[unit] if unit in _UNITS else int(size)
     except ValueError:
         raise ValueError(f"{size!r} is no size: a number of bytes, or a number with one of {', '.join(_UNITS)}, as in '256M'") from None
 

@@ -270,7 +270,7 @@ PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope sc
     const int32_t owner = ptoi_scope_index(&o->scopes, scope);
     if (at == 0 || ptoi_record(&o->scopes, at)->at != offset || owner < 0)
         return ptoi_orch_fail(o, PTO_ERR_HANDLE, "a buffer whose lifetime has ended, or a scope that is closed");
-    if (owner > 0 && o->buffers.scope_policy == PTO_SCOPE_OUTERMOST) return PTO_OK; /* it is there already */
+    if (owner > 0 && o->buffers.scope_policy == PTO_SCOPE_OUTERMOST) return PTO_OK; /* it lives as long already */
     ptoi_scope_disown(&o->scopes, at);
     ptoi_scope_own(&o->scopes, owner, at);
     return PTO_OK;

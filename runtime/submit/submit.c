@@ -66,28 +66,22 @@ static __attribute__((noinline)) int64_t submit_metered(struct orchestrator *o, 
     return number;
 }
 
-static inline bool is_callable(const PTOKernel *k)
+static inline enum refusal refusal_of(const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
-    return k->fn || (k->worker == PTO_WORKER_ACCELERATOR && k->opcode != PTO_OP_NONE);
-}
-
-static __attribute__((noinline)) int64_t refuse_call(struct orchestrator *o, const PTOKernel *kernel,
-                                                     const PTOTaskParam *params, int32_t count)
-{
-    if (!kernel) return ptoi_refuse_submit(o, REFUSED_KERNEL, NULL);
-    struct refused r = {.kernel = kernel, .number = kernel->worker};
-    if ((unsigned)kernel->worker >= PTO_WORKER_TYPES) return ptoi_refuse_submit(o, REFUSED_WORKER, &r);
-    if (!is_callable(kernel)) return ptoi_refuse_submit(o, REFUSED_FUNCTION, &r);
-    r.number = count;
-    return ptoi_refuse_submit(o, count > 0 && !params ? REFUSED_LIST : REFUSED_COUNT, &r);
+    if (!kernel) return REFUSED_KERNEL;
+    if ((unsigned)kernel->worker >= PTO_WORKER_TYPES) return REFUSED_WORKER;
+    if (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE))
+        return REFUSED_FUNCTION;
+    if (count > 0 && !params) return REFUSED_LIST;
+    return count < 0 || count > PTO_TASK_PARAMS ? REFUSED_COUNT : REFUSED_NOT;
 }
 
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
-    if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES || !is_callable(kernel) || count < 0 ||
-        count > PTO_TASK_PARAMS || (count > 0 && !params))
-        return refuse_call(o, kernel, params, count);
+    const enum refusal why = refusal_of(kernel, params, count);
+    if (__builtin_expect(why != REFUSED_NOT, 0))
+        return ptoi_refuse_submit(o, why, &(struct refused){.kernel = kernel, .number = count});
     return __builtin_expect(o->flow.meter.is_on, 0) ? submit_metered(o, kernel, params, count)
                                                     : submit_valid(o, kernel, params, count);
 }

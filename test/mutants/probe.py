@@ -10,7 +10,6 @@ import glob
 import hashlib
 import os
 import re
-import resource
 import shlex
 import signal
 import subprocess
@@ -19,10 +18,6 @@ import workspace
 
 SECONDS = 4
 FOLDERS = ("accepted", "build", "codegen", "diag", "fmt", "lexer", "memory", "oracle", "parse", "reject", "run", "sema", "ascend", "host")
-
-
-def limit_processor():
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
 def calls_of(text):
@@ -86,7 +81,7 @@ class Probe:
                 break
             try:
                 done = subprocess.run([self.ptoc] + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                      timeout=SECONDS * workspace.load(), cwd=self.space.folder, preexec_fn=limit_processor)
+                                      timeout=SECONDS * workspace.load(), cwd=self.space.folder, preexec_fn=lambda: workspace.limit_processor(SECONDS))
                 ended = done.returncode != -signal.SIGKILL
                 found.append((done.returncode, hashlib.sha256(done.stdout).digest()) if ended else None)
             except subprocess.TimeoutExpired:

@@ -1,6 +1,5 @@
 /* test_config.c - the ranges of a configuration: each field at its limits, and one step beyond them. */
 #include "api/config.h"
-#include "shared/thread_error.h"
 #include "unit.h"
 #include <math.h>
 #include <string.h>
@@ -17,11 +16,13 @@ static const struct row rows[] = {
     {{.task_window = 1 << 24}, NULL},
     {{.task_window = 1}, "task window 1"},
     {{.task_window = -2}, "task window -2"},
+    {{.task_window = -4}, "task window -4"},
     {{.task_window = 48}, "a power of two"},
     {{.task_window = 1 << 25}, "to 16777216"},
     {{.heap_bytes = PTO_GRANULE}, NULL},
     {{.heap_bytes = PTO_GRANULE - 1}, "heap of 63 bytes"},
     {{.heap_bytes = -1}, "heap of -1 bytes"},
+    {{.heap_bytes = INT64_MAX}, "heap of 9223372036854775807 bytes"},
     {{.heap_bytes = LARGEST + 1, .heap_rings = 1}, "heap of 1099511627777 bytes"},
     {{.heap_rings = PTO_MAX_RINGS, .heap_bytes = 64}, NULL},
     {{.heap_rings = PTO_MAX_RINGS + 1}, "heap rings"},
@@ -75,19 +76,30 @@ static const struct row rows[] = {
     {{.workers = {1024}}, NULL},
     {{.workers = {0, 0, 0, 1024}}, NULL},
     {{.workers = {0, 1025}}, "1025 vector workers"},
+    {{.workers = {100000}}, "100000 cube workers"},
+    {{.workers = {-1, 1}}, "-1 cube workers"},
     {{.workers = {0, 0, -1}}, "-1 cpu workers"},
     {{.workers = {512, 512, 1}}, "1025 workers: at most 1024"},
 };
 
+static bool is_accepted(const struct row *r)
+{
+    PTOConfig c = r->config;
+    return ptoi_config_check(&c) == PTO_OK;
+}
+
+static bool is_refused(const struct row *r)
+{
+    PTOStatus status = PTO_OK;
+    return !pto_runtime_create(&r->config, &status) && status == PTO_ERR_CONFIG &&
+           strstr(pto_last_error(NULL), r->sentence);
+}
+
 TEST(each_field_has_its_range)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        PTOConfig c = rows[i].config;
-        ptoi_thread_message[0] = 0;
-        const PTOStatus status = ptoi_config_check(&c);
-        const bool is_right = status == (rows[i].sentence ? PTO_ERR_CONFIG : PTO_OK) &&
-                              (!rows[i].sentence || strstr(ptoi_thread_message, rows[i].sentence));
-        if (!is_right) fprintf(stderr, "row %zu: status %d, %s\n", i, (int)status, ptoi_thread_message);
+        const bool is_right = rows[i].sentence ? is_refused(&rows[i]) : is_accepted(&rows[i]);
+        if (!is_right) fprintf(stderr, "row %zu: %s\n", i, pto_last_error(NULL));
         EXPECT(is_right);
     }
 }
