@@ -7,14 +7,17 @@
 #include "syntax/ast_walk.h"
 #include <string.h>
 
+/* As the command line names it: T of the main file, tile.T of a module. */
+static const char *option_name(struct checker *c, const struct symbol *s)
+{
+    return s->module->is_main ? s->name : arena_printf(c->mem, "%s.%s", s->module->option_name, s->name);
+}
+
 static const struct define *find_define(struct checker *c, const struct symbol *s)
 {
+    const char *name = c->options->define_count > 0 ? option_name(c, s) : NULL;
     for (int i = 0; i < c->options->define_count; i++) {
-        const char *name = c->options->defines[i].name, *dot = strchr(name, '.');
-        bool same = dot ? strlen(s->module->name) == (size_t)(dot - name) &&
-                              strncmp(s->module->name, name, (size_t)(dot - name)) == 0 && strcmp(dot + 1, s->name) == 0
-                        : s->module->is_main && strcmp(name, s->name) == 0;
-        if (!same) continue;
+        if (strcmp(c->options->defines[i].name, name) != 0) continue;
         c->define_used[i] = true;
         return &c->options->defines[i];
     }
@@ -72,24 +75,30 @@ void constants_const(struct checker *c, struct symbol *s)
     set_constant(s, &v);
 }
 
+static void refuse_define(struct checker *c, const char *define)
+{
+    VEC(const char *) names = {0};
+    bool is_param = false;
+    for (size_t i = 0; i < c->modules.count; i++)
+        for (int k = 0; k < c->modules.data[i]->symbol_count; k++) {
+            const struct symbol *s = c->modules.data[i]->symbols[k];
+            const char *name = option_name(c, s);
+            if (s->kind == SYM_CONST) vec_push(&names, name);
+            if (s->kind == SYM_PARAM && strcmp(name, define) == 0) is_param = true;
+        }
+    const char *near = nearest_word(define, names.data, (int)names.count);
+    diag_error_plain(c->diag, DIAG_E16, "-D %s: there is no const of that name", define);
+    if (is_param)
+        diag_help(c->diag, "'%s' is a param: it is set when the program runs, --set %s=...", define, define);
+    else if (near)
+        diag_help(c->diag, "did you mean '%s'?", near);
+    vec_free(&names);
+}
+
 void constants_check_defines(struct checker *c)
 {
-    for (int i = 0; i < c->options->define_count; i++) {
-        if (c->define_used[i]) continue;
-        VEC(const char *) names = {0};
-        const struct module *m = c->modules.data[0];
-        for (int k = 0; k < m->symbol_count; k++)
-            if (m->symbols[k]->kind == SYM_CONST) vec_push(&names, m->symbols[k]->name);
-        const char *near = nearest_word(c->options->defines[i].name, names.data, (int)names.count);
-        diag_error_plain(c->diag, DIAG_E16, "-D %s: there is no const of that name", c->options->defines[i].name);
-        const struct symbol *other = names_in_module(m, intern_str(c->front->names, c->options->defines[i].name));
-        if (other && other->kind == SYM_PARAM)
-            diag_help(c->diag, "'%s' is a param: it is set when the program runs, --set %s=...", other->name,
-                      other->name);
-        else if (near)
-            diag_help(c->diag, "did you mean '%s'?", near);
-        vec_free(&names);
-    }
+    for (int i = 0; i < c->options->define_count; i++)
+        if (!c->define_used[i]) refuse_define(c, c->options->defines[i].name);
 }
 
 /* Defaults are evaluated in the order of the declarations. */

@@ -211,7 +211,37 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     return m;
 }
 
-struct module *modules_load(struct checker *c, const char *path) { return load(c, NULL, path, path, NULL); }
+static bool is_option_name(const struct checker *c, const char *name)
+{
+    for (size_t i = 0; i < c->modules.count; i++)
+        if (c->modules.data[i]->option_name == name) return true;
+    return false;
+}
+
+/* The user reads the main file, so its imports go before the modules that only other modules import. */
+static void choose_option_names(struct checker *c, const struct module *main)
+{
+    for (const struct ast *item = main->ast->items; item; item = item->next) {
+        if (item->kind != AST_IMPORT || !item->symbol || !item->symbol->target) continue;
+        struct module *m = item->symbol->target;
+        if (!m->option_name && !is_option_name(c, item->symbol->name)) m->option_name = item->symbol->name;
+    }
+    for (size_t i = 0; i < c->modules.count; i++) {
+        struct module *m = c->modules.data[i];
+        if (m->option_name) continue;
+        const char *name = m->name;
+        for (int number = 2; is_option_name(c, name); number++)
+            name = intern_str(c->front->names, arena_printf(c->mem, "%s_%d", m->name, number));
+        m->option_name = name;
+    }
+}
+
+struct module *modules_load(struct checker *c, const char *path)
+{
+    struct module *main = load(c, NULL, path, path, NULL);
+    if (main) choose_option_names(c, main);
+    return main;
+}
 
 /* ---- the names of a file ----------------------------------------------------------------------------------------- */
 

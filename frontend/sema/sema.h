@@ -11,8 +11,9 @@ struct checker;
 struct strbuf;
 
 struct module {
-    const char *name; /* the stem of the file, a C identifier: "bgemm", "tile" */
-    const char *path; /* as found: "examples/bgemm.pto", "std/tile.pto" */
+    const char *name;        /* the stem of the file, a C identifier: "bgemm", "tile" */
+    const char *option_name; /* in `--set vec.n=4` and `-D vec.T=8`: what the main file imports it as, else its stem */
+    const char *path;        /* as found: "examples/bgemm.pto", "std/tile.pto" */
     struct program_ast *ast;
     struct symbol **symbols; /* in source order; overloads chained, so each name once */
     int symbol_count;

@@ -81,10 +81,18 @@ struct building { /* what grows while the command line is read */
     VEC(char *) names; /* copies that defines point to */
 };
 
+/* `T`, or `tile.T` of a module. */
+static bool is_setting_name(const char *text, size_t length)
+{
+    const char *dot = memchr(text, '.', length);
+    const size_t module = dot ? (size_t)(dot - text) : 0, rest = dot ? module + 1 : 0;
+    return (!dot || option_is_name(text, module)) && option_is_name(text + rest, length - rest);
+}
+
 static int set_define(struct building *b, const char *text)
 {
     const char *equals = strchr(text, '=');
-    if (equals == NULL || !option_is_name(text, (size_t)(equals - text)) || equals[1] == '\0')
+    if (equals == NULL || !is_setting_name(text, (size_t)(equals - text)) || equals[1] == '\0')
         return usage_error("-D needs name=value, not '%s'", text);
     char *name = strndup(text, (size_t)(equals - text));
     if (name == NULL) {
@@ -246,7 +254,7 @@ static bool is_link_input(const char *path)
 static bool is_setting(const char *word)
 {
     const char *equals = strchr(word, '=');
-    return equals != NULL && equals[1] != '\0' && option_is_name(word, (size_t)(equals - word));
+    return equals != NULL && equals[1] != '\0' && is_setting_name(word, (size_t)(equals - word));
 }
 
 static int add_program(struct building *b, unsigned verb_bit, const char *path)
