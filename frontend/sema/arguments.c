@@ -33,36 +33,6 @@ static void check_marker(struct checker *c, struct matching *m, int f)
     m->failed = true;
 }
 
-/* May this call write there?  base: a tensor, or a scalar of a struct. */
-static void check_writable(struct checker *c, struct matching *m, const struct ast *at, const struct symbol *base,
-                           enum direction dir)
-{
-    if (base->kind != SYM_FORMAL || !direction_writes(dir)) return;
-    enum direction has = base->dir;
-    bool fits = has == DIR_OUT || has == DIR_INOUT || has == DIR_OWN || (has == DIR_ACC && dir == DIR_ACC);
-    if (fits) return;
-    if (structs_is_host_field(base)) {
-        diag_error(c->diag, DIAG_E08, at->at, "'%s' is a host field: no task writes it", base->name);
-        diag_note(c->diag, base->decl->at, "'%s' is declared here", base->decl->name);
-        m->failed = true;
-        return;
-    }
-    diag_error(c->diag, DIAG_E08, at->at, "'%s' is an '%s' formal of '%s' and cannot be %s here", base->name,
-               direction_text(has), c->function->name,
-               dir == DIR_OWN   ? "moved"
-               : dir == DIR_ACC ? "accumulated into"
-                                : "written");
-    if (base->decl) {
-        const struct ast *d = base->decl;
-        const char *need = dir == DIR_OUT ? "out" : dir == DIR_OWN ? "own" : "inout";
-        bool written = d->formal.dir != DIR_NONE;
-        diag_note(c->diag, d->at, "'%s' is declared here", base->name);
-        diag_fix(c->diag, written ? d->formal.dir_at : (struct span){d->at.file, d->name_at.begin, d->name_at.begin},
-                 written ? need : arena_printf(c->mem, "%s ", need), "make it '%s'", need);
-    }
-    m->failed = true;
-}
-
 /* ---- kinds ------------------------------------------------------------------------------------------------------- */
 
 static void note_formal(struct checker *c, const struct symbol *formal)
@@ -211,7 +181,7 @@ static void check_tensor(struct checker *c, struct matching *m, const struct ast
                          const struct region *r)
 {
     const struct ast *v = a->arg.value;
-    if (a->arg.dir == formal->dir) check_writable(c, m, v, r->base, formal->dir);
+    if (a->arg.dir == formal->dir && !writable_check(c, v, r->base, formal->dir)) m->failed = true;
     if (formal->dir == DIR_HOST && m->callee->kind == SYM_ORCH && !region_is_host(r)) {
         diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is host: the argument must be a host array", formal->name,
                    m->callee->name);
@@ -230,8 +200,9 @@ static void check_struct(struct checker *c, struct matching *m, int f)
         const struct leaf *l = &leaves->leaf[i];
         if (l->formal->type->kind == TYPE_TENSOR)
             check_tensor(c, m, a, l->formal, l->region);
-        else if (l->formal->by_reference)
-            check_writable(c, m, v, l->region ? l->region->base : l->scalar, l->formal->dir);
+        else if (l->formal->by_reference &&
+                 !writable_check(c, v, l->region ? l->region->base : l->scalar, l->formal->dir))
+            m->failed = true;
         if (l->region) l->region->base->is_lent = true;
         if (!m->failed && l->formal->dir == DIR_OWN && !check_movable(c, v, l->region ? l->region->base : l->scalar))
             m->failed = true;
@@ -313,7 +284,7 @@ void arguments_check(struct checker *c, struct matching *m, int f, bool *usable)
         leaves->leaf[leaves->count++] =
             (struct leaf){.formal = m->callee->formals[f], .region = element, .scalar = element ? NULL : v->symbol};
         if (element) base->is_lent = true;
-        check_writable(c, m, v, base, formal->dir);
+        if (!writable_check(c, v, base, formal->dir)) m->failed = true;
     }
     if (!usable[f] || type_is_scalar(formal->type)) return;
     if (v->kind == AST_CALL && direction_writes(formal->dir) && formal->dir != DIR_OWN) {

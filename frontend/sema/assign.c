@@ -5,33 +5,13 @@
 #include "statements.h"
 #include <string.h>
 
-/* May this function write there? */
-static bool check_assignable(struct checker *c, struct ast *place, const struct symbol *base)
-{
-    if (base->kind != SYM_FORMAL || (base->dir != DIR_IN && base->dir != DIR_HOST && base->dir != DIR_ACC)) return true;
-    if (structs_is_host_field(base)) {
-        diag_error(c->diag, DIAG_E08, place->at, "'%s' is a host field: nothing writes it", base->name);
-        diag_note(c->diag, base->decl->at, "'%s' is declared here", base->decl->name);
-        return false;
-    }
-    diag_error(c->diag, DIAG_E08, place->at, "'%s' is an '%s' formal of '%s' and cannot be written here", base->name,
-               direction_text(base->dir), c->function->name);
-    const struct ast *d = base->decl;
-    diag_note(c->diag, d->at, "'%s' is declared here", base->name);
-    diag_fix(c->diag,
-             d->formal.dir == DIR_NONE ? (struct span){d->at.file, d->name_at.begin, d->name_at.begin}
-                                       : d->formal.dir_at,
-             d->formal.dir == DIR_NONE ? "out " : "out", "make it 'out'");
-    return false;
-}
-
 static void assign_scalar(struct checker *c, struct ast *s, struct symbol *target)
 {
     struct ast *v = s->assign.value;
     exprs_check(c, v, AS_VALUE);
     /* a field */
     if (target->kind == SYM_FORMAL && target->decl->kind == AST_FORMAL && target->name != target->decl->name) {
-        check_assignable(c, s->assign.target, target);
+        writable_check(c, s->assign.target, target, DIR_OUT);
         notes_bad(s);
         return;
     }
@@ -65,7 +45,7 @@ static void assign_element(struct checker *c, struct ast *s)
 {
     struct ast *place = s->assign.target, *v = s->assign.value;
     exprs_check(c, v, AS_VALUE);
-    if (!check_assignable(c, place, region_of(place)->base) ||
+    if (!writable_check(c, place, region_of(place)->base, DIR_OUT) ||
         !exprs_fits(c, v, place->type, arena_printf(c->mem, "'%s'", place_str(c, place))))
         notes_bad(s);
 }
@@ -94,7 +74,7 @@ static void assign_tensor(struct checker *c, struct ast *s)
         notes_bad(s);
         return;
     }
-    if (!check_assignable(c, place, r->base)) {
+    if (!writable_check(c, place, r->base, DIR_OUT)) {
         exprs_check(c, v, AS_PLACE);
         notes_bad(s);
         return;
@@ -128,7 +108,7 @@ static void assign_struct(struct checker *c, struct ast *s)
     structs_leaves(c, &leaves, into, into->symbol);
     for (int i = 0; i < leaves.count; i++) {
         const struct symbol *base = leaves.leaf[i].region ? leaves.leaf[i].region->base : leaves.leaf[i].scalar;
-        if (check_assignable(c, place, base)) continue;
+        if (writable_check(c, place, base, DIR_OUT)) continue;
         exprs_check(c, v, AS_PLACE);
         notes_bad(s);
         return;

@@ -287,6 +287,8 @@ bool structs_names_var(const struct type *t); /* an extent does */
 /* E08 for a new value of a type that has a host field: nothing could write it. */
 bool structs_can_be_made(struct checker *c, struct span at, const char *name, const struct type *t);
 bool structs_is_host_field(const struct symbol *s); /* a leaf of a formal */
+/* writable.c: may the function write base, a tensor or a scalar of a struct?  false: reported, at `at`. */
+bool writable_check(struct checker *c, const struct ast *at, const struct symbol *base, enum direction dir);
 /* the scalars of s change: nothing is known of them any more */
 void structs_forget(struct checker *c, struct symbol *s);
 const struct struct_place *structs_place(const struct ast *e); /* what e names; NULL: no struct */
