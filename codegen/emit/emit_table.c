@@ -253,8 +253,7 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
     bool any = false;
     for (size_t f = 0; f < table->count; f++) {
         const struct type *t = table->data[f]->type;
-        if (t->kind != TYPE_TENSOR) continue;
-        for (int d = 0; d < t->rank; d++) {
+        for (int d = 0; d < t->rank; d++) { /* a scalar has no dimensions */
             STRBUF(b);
             if (decided_dims(t) >> d & 1) continue;
             size_print(e, &b, t->extent[d], P_ANY, ARITH_TRY);

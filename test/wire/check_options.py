@@ -290,7 +290,7 @@ class Options(Check):
         output = self.path("run")
         allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         code, out, err = run([self.ptoc, "run", source, "--ranks", "2"] + arguments + ["--stats", "--output", "C=" + output], **allowed)
-        self.expect("ptoc run --ranks 2", code == 0 and "Messages: 64 total" in out, code, out, err)
+        self.expect("ptoc run --ranks 2", code == 0 and "Ranks: 2\nMessages: 64 total" in out, code, out, err)
         self.expect("ptoc run --ranks 2: other results", code == 0 and read(output) == self.outputs["multiply"])
 
 
