@@ -4,6 +4,7 @@
  */
 #include "equations/equations.h"
 #include "matching.h"
+#include "support/integers.h"
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */
 
@@ -117,7 +118,7 @@ static int64_t divisor_of(struct checker *c, const struct size *distance)
     const int count = size_terms(c->sizes, size_expand(c->sizes, distance), term, MOST);
     int64_t divisor = count < MOST ? 0 : 1; /* there may be more terms */
     for (int i = 0; i < count && divisor != 1; i++)
-        divisor = term[i].factor == INT64_MIN ? 1 : facts_gcd(divisor, term[i].factor);
+        divisor = term[i].factor == INT64_MIN ? 1 : gcd(divisor, term[i].factor);
     return divisor;
 }
 

@@ -9,6 +9,7 @@
 #include "facts.h"
 #include "fact_list.h"
 #include "support/arena.h"
+#include "support/integers.h"
 #include "support/vec.h"
 #include "symbol.h"
 #include <string.h>
@@ -372,16 +373,6 @@ static void collect(struct system *s, const struct size *goal)
 
 /* ---- elimination ------------------------------------------------------------------------------------------------- */
 
-int64_t facts_gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a < 0 ? -a : a;
-}
-
 /* Integers: divide by the common factor and round the constant down.  Returns true for a contradiction. */
 static bool add_row(struct system *s, struct row *r)
 {
@@ -389,7 +380,7 @@ static bool add_row(struct system *s, struct row *r)
     s->facts->work -= 1 + s->rows / 32;
     for (int i = 0; i < s->atoms; i++) {
         if (r->c[i] == INT64_MIN) return false;
-        g = facts_gcd(g, r->c[i]);
+        g = gcd(g, r->c[i]);
     }
     if (g == 0) return r->k < 0;
     if (g > 1) {
@@ -410,7 +401,7 @@ static bool add_row(struct system *s, struct row *r)
 /* p and n added so that unknown v falls out; false: a number is too large. */
 static bool combine(const struct system *s, const struct row *p, const struct row *n, int v, struct row *out)
 {
-    int64_t a = p->c[v], b = -n->c[v], g = facts_gcd(a, b), x, y;
+    int64_t a = p->c[v], b = -n->c[v], g = gcd(a, b), x, y;
     a /= g;
     b /= g;
     for (int i = 0; i < s->atoms; i++) {

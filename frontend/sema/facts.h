@@ -17,7 +17,6 @@ void facts_add_condition(struct facts *f, const struct ast *cond, bool truth);
 /* var is assigned: what is known is about `old`, the name of the value that it had. */
 void facts_forget(struct facts *f, const struct symbol *var, const struct symbol *old);
 
-int64_t facts_gcd(int64_t a, int64_t b); /* the greatest common divisor, at least 0; neither is INT64_MIN */
 bool facts_prove(struct facts *f, const struct size *a);                                          /* a >= 0 */
 bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */
 bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b);
