@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 #include <float.h>
+#include <math.h>
 #include <pto/pto_equations.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,8 +13,8 @@ static const struct {
 } kinds[] = {
     [EQ_SUM] = {"add", "0"},
     [EQ_PROD] = {"mul", "1"},
-    [EQ_RED_MAX] = {"max", "-INFINITY"},
-    [EQ_RED_MIN] = {"min", "INFINITY"},
+    [EQ_RED_MAX] = {"max", "-PTO_INFINITY"},
+    [EQ_RED_MIN] = {"min", "PTO_INFINITY"},
 };
 
 /* What a reduction over nothing is. */

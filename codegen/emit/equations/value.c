@@ -36,8 +36,9 @@ bool equation_is_float(enum elem elem)
 static const char *real_text(struct eq_printer *p, double value, enum elem type)
 {
     const char *f = type == ELEM_F32 ? "f" : "";
-    if (isnan(value)) return type == ELEM_F32 ? "NAN" : "(double)NAN";
-    if (isinf(value)) return arena_printf(p->e->mem, value < 0 ? "(-%sINFINITY)" : "%sINFINITY", *f ? "" : "(double)");
+    if (isnan(value)) return type == ELEM_F32 ? "PTO_NAN" : "(double)PTO_NAN";
+    if (isinf(value))
+        return arena_printf(p->e->mem, value < 0 ? "(-%sPTO_INFINITY)" : "%sPTO_INFINITY", *f ? "" : "(double)");
     const char *text = NULL;
     for (int digits = 1; digits <= 17; digits++) { /* the shortest that is the number */
         text = arena_printf(p->e->mem, "%.*g", digits, value);

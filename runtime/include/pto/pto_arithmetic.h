@@ -4,7 +4,6 @@
 #define PTO_ARITHMETIC_H
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 /* ---- loops: iterations of `for i in low .. high step step` and the value of i; nothing can overflow ---- */
 static inline uint64_t pto_iterations_between(int64_t low, int64_t high, uint64_t step)
@@ -121,7 +120,7 @@ static inline float pto_bf16_value(uint16_t bits)
 {
     uint32_t all = (uint32_t)bits << 16;
     float value;
-    memcpy(&value, &all, sizeof value);
+    __builtin_memcpy(&value, &all, sizeof value);
     return value;
 }
 

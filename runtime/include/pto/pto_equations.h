@@ -6,7 +6,6 @@
  * Rounding    nothing here contracts or reorders; pto_fma_* is one rounding where `fused`. */
 #ifndef PTO_EQUATIONS_H
 #define PTO_EQUATIONS_H
-#include <math.h>
 #include <pto/pto_arithmetic.h>
 #include <pto/pto_mathematics.h>
 #include <pto/pto_scratch.h>
