@@ -86,7 +86,7 @@ def bgemm(c):
 
 
 def treesum(c):
-    x = c.f32("x", c.between(1, 50000 + c.size))
+    x = c.f32("x", c.between(1, 200000 + c.size))
     c.want("s")
     return lambda: gap(c.got("s"), [np.sum(x, dtype=np.float64)]), 1e-5
 

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-LEAF = 4096
+LEAF = 16384
 
 
 def tree_sum(x):
