@@ -74,8 +74,7 @@ static PTOStatus make_results(struct calling *c)
     for (int32_t f = 0; f < c->entry->formal_count; f++) {
         const struct host_array *array = &c->formals[f].array;
         if (c->entry->formals[f].rank == 0 || c->pins[f].tensor || bind_is_decided(&c->entry->formals[f])) continue;
-        c->pins[f].tensor = c->given[f].made =
-            pto_tensor_new(c->rt->core.config.pool, array->type, array->rank, array->shape);
+        c->pins[f].tensor = c->given[f].made = ptoi_call_new_tensor(c, array->type, array->rank, array->shape);
         if (!c->given[f].made) return pto_last_status();
     }
     return PTO_OK;
@@ -91,11 +90,12 @@ static void hand_over(struct calling *c, bool good)
     }
 }
 
-static PTOAccess access_of(const PTOFormal *f)
+/* Where no kernel runs, an `out` keeps what it had. */
+static PTOAccess access_of(const struct calling *c, const PTOFormal *f)
 {
-    return f->direction == PTO_OUT                         ? PTO_WRITE
-           : call_is_written(f) || f->direction == PTO_OWN ? PTO_READ_WRITE
-                                                           : PTO_READ;
+    return f->direction == PTO_OUT && ptoi_runs_kernels(c->rt) ? PTO_WRITE
+           : call_is_written(f) || f->direction == PTO_OWN     ? PTO_READ_WRITE
+                                                               : PTO_READ;
 }
 
 /* Two arguments of different buffers whose memory overlaps are in one buffer of the run. */
@@ -248,7 +248,7 @@ static PTOStatus bound_call(struct calling *c)
     PTOStatus status = make_results(c);
     const struct mirror *const mirror = c->rt->core.backend->mirror;
     for (int32_t f = 0; f < c->entry->formal_count; f++) {
-        c->pins[f].access = access_of(&c->entry->formals[f]);
+        c->pins[f].access = access_of(c, &c->entry->formals[f]);
         /* the host reads what is declared `host` */
         if (mirror && c->entry->formals[f].direction != PTO_HOST)
             c->pins[f].holder = mirror->holder(c->rt->core.backend);

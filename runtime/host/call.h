@@ -81,7 +81,11 @@ PTOStatus ptoi_call_make_matrices(struct calling *c);
 /* Gives each argument to what it names. */
 int ptoi_call_match(struct calling *c, const PTOArgument *arguments, int32_t count);
 
-/* call_results.c: results whose extents the run decides.  The run keeps them through the runtime's keeper; afterwards
+/* call_results.c: a tensor of the call, to be written by its kernels; zeros where no kernel runs.  NULL: the thread's
+ * error. */
+PTOTensor *ptoi_call_new_tensor(const struct calling *c, PTOType type, int32_t rank, const int64_t *shape);
+
+/* Results whose extents the run decides.  The run keeps them through the runtime's keeper; afterwards
  * those that have no elements, or none that a kernel has written, are made, and what nobody got is freed. */
 void ptoi_call_keep_results(struct calling *c);
 PTOStatus ptoi_call_make_empty(struct calling *c);

@@ -40,9 +40,25 @@ static PTOTensor *take_room(struct calling *c, const void *address, PTOType type
     return NULL;
 }
 
+PTOTensor *ptoi_call_new_tensor(const struct calling *c, PTOType type, int32_t rank, const int64_t *shape)
+{
+    PTOTensor *t = pto_tensor_new(c->rt->core.config.pool, type, rank, shape);
+    if (!t || ptoi_runs_kernels(c->rt)) return t;
+    const int64_t bytes = pto_type_bytes(type) * ptoi_tensor_count_of(t);
+    void *const at = bytes > 0 ? pto_tensor_map(t, PTO_WRITE) : NULL;
+    if (at) {
+        memset(at, 0, (size_t)bytes);
+        pto_tensor_unmap(t);
+    } else if (bytes > 0) {
+        pto_tensor_release(t);
+        t = NULL;
+    }
+    return t;
+}
+
 static PTOTensor *make(const struct calling *c, struct given *g, PTOType type, int32_t rank)
 {
-    g->made = pto_tensor_new(c->rt->core.config.pool, type, rank, g->decided.shape);
+    g->made = ptoi_call_new_tensor(c, type, rank, g->decided.shape);
     return g->made;
 }
 
