@@ -20,6 +20,7 @@ struct map_buffer {
     uint32_t apart;            /* how many of them do not touch one cell of the grid, */
     uint32_t list;             /* and how many of these are too large for it */
     uint32_t waste;            /* entries looked at in vain since the grid was chosen */
+    uint32_t known;            /* outside: the run in which exactly these bytes were registered; else 0 */
     bool is_odd;      /* some are apart, or there was too much waste: look-ups and additions take the slow path */
     uint32_t levels;  /* of the grid; 0: there is none yet, and what follows but for the positions says nothing */
     uint64_t all;     /* position of the newest entry; 0: none */
@@ -47,14 +48,22 @@ void ptoi_map_destroy(struct tensormap *m);
  * are joined, and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined
  * or not. */
 void ptoi_map_register_outside(struct tensormap *m, int64_t low, int64_t high);
+/* The run ends: what was registered until now may be other arrays in the next one. */
+void ptoi_map_end_run(struct tensormap *m);
+/* An access to [low, high) of a registered buffer, in which base lies, exceeds it: the bytes that the buffer has; else
+ * 0. */
+int64_t ptoi_map_exceeds(const struct tensormap *m, int64_t base, int64_t low, int64_t high);
 struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r);
+/* The same; NULL: it exceeds the registered buffer in which base lies. */
+struct map_buffer *ptoi_map_find_within(struct tensormap *m, const struct region *r, int64_t base);
 /* The same; *near is what was found the last time, or NULL, and mostly it is that again.  One that was joined holds
  * nothing. */
-static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, const struct region *r,
+static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, const struct region *r, const void *base,
                                                     struct map_buffer **near)
 {
     struct map_buffer *b = *near;
-    return b && b->low <= r->low && r->high <= b->high ? b : (*near = ptoi_map_find_outside(m, r));
+    return b && b->low <= r->low && r->high <= b->high ? b
+                                                       : (*near = ptoi_map_find_within(m, r, (int64_t)(intptr_t)base));
 }
 
 /* Of a heap allocation.  Its entries are forgotten: all their tasks have completed. */

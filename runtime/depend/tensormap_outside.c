@@ -1,7 +1,9 @@
 /* tensormap_outside.c - the buffers outside the heap: registered, or found by the bytes of an access.
  * Idea       disjoint ranges by address; what overlaps is joined.  Most finds are answered by a cache.
  * Owner      the orchestrator, through tensormap.c.
- * Invariant  sorted[] is by address and disjoint; every access ever seen lies inside one of them.
+ * Invariant  sorted[] is by address and disjoint; every access ever seen lies inside one of them.  A buffer that was
+ *            registered in this run has exactly the bytes that were registered, until an access from outside reaches
+ *            into it.
  * Blocks     never, and allocates only when it is created.
  * Tests      test/runtime/test_tensormap.c
  */
@@ -36,6 +38,7 @@ static void join_with_next(struct tensormap *m, int64_t at)
     ptoi_map_move(m, gone, kept);
     kept->low = low;
     kept->high = high;
+    kept->known = 0;
     o->sorted[at] = kept;
     o->count--;
     memmove(&o->sorted[at + 1], &o->sorted[at + 2], (size_t)(o->count - at - 1) * sizeof o->sorted[0]);
@@ -70,6 +73,8 @@ static void join_nearest(struct tensormap *m)
     join_with_next(m, best);
 }
 
+static bool is_known(const struct outside *o, const struct map_buffer *b) { return b->known == o->run; }
+
 /* The buffer of [low, high).  `grows`: bytes that only touch a buffer belong to it; blocks of an unregistered array are
  * met one after the other. */
 static struct map_buffer *outside_place(struct tensormap *m, int64_t low, int64_t high, bool grows)
@@ -77,11 +82,11 @@ static struct map_buffer *outside_place(struct tensormap *m, int64_t low, int64_
     struct outside *o = &m->out;
     int64_t at = position_of(o, low);
     if (at == o->count || o->sorted[at]->low >= high) { /* overlaps none */
-        if (grows && at > 0 && o->sorted[at - 1]->high == low) {
+        if (grows && at > 0 && o->sorted[at - 1]->high == low && !is_known(o, o->sorted[at - 1])) {
             o->sorted[at - 1]->high = high;
             return o->sorted[at - 1];
         }
-        if (grows && at < o->count && o->sorted[at]->low == high) {
+        if (grows && at < o->count && o->sorted[at]->low == high && !is_known(o, o->sorted[at])) {
             o->sorted[at]->low = low;
             return o->sorted[at];
         }
@@ -95,34 +100,81 @@ static struct map_buffer *outside_place(struct tensormap *m, int64_t low, int64_
     }
     while (at + 1 < o->count && o->sorted[at + 1]->low < high) join_with_next(m, at);
     struct map_buffer *b = o->sorted[at];
+    if (grows && (low < b->low || high > b->high)) b->known = 0;
     if (low < b->low) b->low = low;
     if (high > b->high) b->high = high;
     return b;
 }
 
-void ptoi_map_register_outside(struct tensormap *m, int64_t low, int64_t high)
+static bool holds(const struct map_buffer *b, int64_t low, int64_t high) { return b->low <= low && high <= b->high; }
+
+static uint64_t cache_at(int64_t low) { return (uint64_t)low * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CACHE_BITS); }
+
+/* The bytes of sorted[at], which is the only one that [low, high) overlaps, if nobody needs to know what they were
+ * before: its tasks have retired, and it was registered in another run, or never. */
+static bool begins_anew(struct outside *o, int64_t at, int64_t low, int64_t high)
 {
-    if (low < high) outside_place(m, low, high, false);
+    if (at == o->count || o->sorted[at]->low >= high) return false;
+    if (at + 1 < o->count && o->sorted[at + 1]->low < high) return false;
+    struct map_buffer *const b = o->sorted[at];
+    if (is_known(o, b) || b->entries > 0) return false;
+    b->low = low;
+    b->high = high;
+    return true;
 }
 
-static bool holds(const struct map_buffer *b, const struct region *r) { return b->low <= r->low && r->high <= b->high; }
+void ptoi_map_register_outside(struct tensormap *m, int64_t low, int64_t high)
+{
+    struct outside *o = &m->out;
+    if (low >= high) return;
+    const int64_t at = position_of(o, low);
+    struct map_buffer *b = at < o->count ? o->sorted[at] : &o->nowhere;
+    if ((b->low != low || b->high != high) && !begins_anew(o, at, low, high)) b = outside_place(m, low, high, false);
+    if (b->low == low && b->high == high) b->known = o->run;
+    o->cache[cache_at(low)] = b;
+    o->has_known = true;
+}
+
+void ptoi_map_end_run(struct tensormap *m)
+{
+    m->out.run++;
+    m->out.has_known = false;
+}
+
+int64_t ptoi_map_exceeds(const struct tensormap *m, int64_t base, int64_t low, int64_t high)
+{
+    const struct outside *o = &m->out;
+    if (!o->has_known) return 0;
+    if (holds(o->cache[cache_at(low)], low, high)) return 0;
+    const int64_t at = position_of(o, base);
+    if (at == o->count) return 0;
+    const struct map_buffer *b = o->sorted[at];
+    if (b->low > base || !is_known(o, b) || holds(b, low, high)) return 0;
+    return b->high - b->low;
+}
 
 struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r)
 {
     struct outside *o = &m->out;
-    struct map_buffer **cached = &o->cache[(uint64_t)r->low * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CACHE_BITS)];
-    if (holds(*cached, r)) return *cached;
+    struct map_buffer **cached = &o->cache[cache_at(r->low)];
+    if (holds(*cached, r->low, r->high)) return *cached;
     for (uint32_t k = 0; k < RECENT; k++)
-        if (holds(o->recent[k], r)) return *cached = o->recent[k];
+        if (holds(o->recent[k], r->low, r->high)) return *cached = o->recent[k];
     if (r->run == 0) return &o->nowhere;
     struct map_buffer *b = outside_place(m, r->low, r->high, true);
     o->recent[o->recent_at++ % RECENT] = b;
     return *cached = b;
 }
 
+struct map_buffer *ptoi_map_find_within(struct tensormap *m, const struct region *r, int64_t base)
+{
+    return ptoi_map_exceeds(m, base, r->low, r->high) ? NULL : ptoi_map_find_outside(m, r);
+}
+
 bool ptoi_outside_create(struct outside *o, int64_t limit)
 {
     o->limit = limit;
+    o->run = 1;
     o->slots = limit + 1 + SLOT_REST;
     o->slot = calloc((size_t)o->slots, sizeof *o->slot);
     o->free = calloc((size_t)o->slots, sizeof *o->free);

@@ -74,6 +74,8 @@ struct outside {
     struct map_buffer **sorted; /* by address, disjoint */
     struct map_buffer **free;   /* first in, first out */
     int64_t slots, limit, count, free_first, free_count;
+    uint32_t run;                              /* its number, from 1 */
+    bool has_known;                            /* a buffer was registered in this run */
     struct map_buffer *cache[1 << CACHE_BITS]; /* by address; may be stale, so what it says is checked */
     struct map_buffer *recent[RECENT];
     uint32_t recent_at;

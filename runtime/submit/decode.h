@@ -56,11 +56,14 @@ PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTas
 PTOStatus ptoi_decode_with_part(struct orchestrator *o, struct terms *t, const PTOTaskParam *p, PTOArg *arg,
                                 int64_t *lay, struct operand *x);
 
-/* The buffer of the heap that holds the access; 0: memory of the program, which is the program's business. */
+/* The buffer of the heap that holds the access; 0: memory of the program, of which only what is registered has bounds. */
 static inline enum refusal ptoi_find_holder(const struct orchestrator *o, const PTOAccess_ *a, uint32_t *buffer,
                                             long long *number)
 {
-    if (!ptoi_orch_is_in_heap(o, a->base)) return REFUSED_NOT;
+    if (!ptoi_orch_is_in_heap(o, a->base)) {
+        *number = ptoi_map_exceeds(o->edges.map, (int64_t)(intptr_t)a->base, (int64_t)a->low, (int64_t)a->high);
+        return *number ? REFUSED_BOUNDS : REFUSED_NOT;
+    }
     *buffer = ptoi_compact_buffer(o, (uint64_t)((uintptr_t)a->base - (uintptr_t)o->heap_base));
     if (*buffer == 0) return REFUSED_HANDLE;
     const struct buffer_record *r = ptoi_record(&o->scopes, *buffer);

@@ -86,6 +86,7 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
     ptoi_fast_close(&o->fast);
     ptoi_stop_inline(o);
     ptoi_orch_unwind(o, 0);
+    ptoi_map_end_run(o->edges.map);
     const bool met = ptoi_wait_all_taken(o);
     CHECK(met || o->is_lost);
     if (!met || o->is_lost) return; /* nobody took the last events, though it looks as if none were left */

@@ -54,7 +54,7 @@ static __attribute__((noinline)) bool is_read_only(struct orchestrator *o, const
 }
 
 /* The accesses that the map remembers of that memory, if it has to know this one. */
-static inline struct map_buffer *map_of(struct orchestrator *o, int index, struct place *pl)
+static inline struct map_buffer *map_of(struct orchestrator *o, int index, struct place *pl, const void *base)
 {
     if (pl->head->buffer != 0) {
         struct buffer_record *r = ptoi_record(&o->scopes, pl->head->buffer);
@@ -62,7 +62,7 @@ static inline struct map_buffer *map_of(struct orchestrator *o, int index, struc
         return ptoi_map_of_buffer(o, r, pl->param);
     }
     if (o->edges.read_only.count > 0 && is_read_only(o, pl)) return NULL;
-    return ptoi_map_find_near(o->edges.map, &pl->region, &o->edges.near[index]);
+    return ptoi_map_find_near(o->edges.map, &pl->region, base, &o->edges.near[index]);
 }
 
 void ptoi_region_of_rows(struct region *r, int64_t first, int64_t unit, int rank, const int64_t *shape,
@@ -162,7 +162,7 @@ PTO_INLINED_ void place_tensor(struct orchestrator *o, struct submission *s, con
     make_region(&pl->region, d);
     if (d->kind == PTO_PARAM_ACC) s->accumulates = true;
     if (!d->base) return;
-    struct map_buffer *map = map_of(o, (int)(pl - s->place), pl);
+    struct map_buffer *map = map_of(o, (int)(pl - s->place), pl, d->base);
     if (!map) return;
     struct map_access *access = s->access_end++;
     access->buffer = map;

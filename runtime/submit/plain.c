@@ -68,8 +68,8 @@ static inline bool find_map(struct orchestrator *o, struct pass *q, const PTOTas
         if (reads && ptoi_read_only_holds(&o->edges.read_only, r->low, r->high)) return true;
         if (!reads && ptoi_read_only_meets(&o->edges.read_only, r->low, r->high)) return false;
     }
-    *map = ptoi_map_find_near(o->edges.map, r, q->near++);
-    return true;
+    *map = ptoi_map_find_near(o->edges.map, r, base, q->near++);
+    return *map != NULL;
 }
 
 /* The extents and strides of a tensor, which go to the window, and what they say. */

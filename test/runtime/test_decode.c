@@ -188,6 +188,72 @@ TEST(every_refusal_has_one_sentence_and_one_status_on_all_paths)
     }
 }
 
+/* ---- bounds of registered arrays --------------------------------------------------------------------------------- */
+
+struct exceeding {
+    char *array; /* of 64 bytes, with more behind them */
+    int form;
+    bool is_registered, fits;
+};
+enum { FORMS = 4 };
+
+static void exceed(PTORuntime *rt, void *arg)
+{
+    const struct exceeding *e = arg;
+    static const PTOKernel first = {.name = "first", .worker = PTO_WORKER_VECTOR, .fn = nothing};
+    const int64_t extent = 17 - e->fits, rows[] = {2, 4 + !e->fits}, row[] = {8, 1};
+    if (e->is_registered) pto_buffer(rt, e->array, 64);
+    const PTOTaskParam forms[] = {
+        PTO_INOUT(e->array, 0, 64 + 4 * !e->fits),
+        PTO_INOUT(e->array, !e->fits, 64), /* all of it lies behind */
+        PTO_INPUT(e->array, 0, PTO_ARRAY(PTO_F32, extent)),
+        {.kind = PTO_PARAM_INPUT,
+         .type = PTO_F32,
+         .rank = 2,
+         .buffer = e->array,
+         .at = 4,
+         .shape = rows,
+         .stride = row},
+    };
+    for (int i = 0; e->fits && i < 20; i++) PTO_SUBMIT(rt, &first, forms[e->form]);
+    (pto_submit_task)(rt, e->fits ? &first : &quiet, &forms[e->form], 1);
+}
+
+TEST(a_region_that_exceeds_a_registered_array_is_refused_on_every_engine)
+{
+    char *const array = pto_shared_alloc(256);
+    const char *const sentence = ") exceeds its buffer of 64 bytes";
+    for (int e = 0; e < 2 * PTO_ENGINES; e++) {
+        PTORuntime *rt = pto_runtime_create(
+            &(PTOConfig){.engine = (PTOEngine)(e / 2), .heap_bytes = 4096, .always_defer = e % 2}, NULL);
+        for (int form = 0; form < FORMS; form++) {
+            struct exceeding x = {.array = array, .form = form, .is_registered = true};
+            EXPECT_EQ(pto_runtime_run(rt, exceed, &x), PTO_ERR_BOUNDS);
+            EXPECT(strstr(pto_last_error(rt), "parameter 0 (") && strstr(pto_last_error(rt), sentence));
+            x.fits = true;
+            EXPECT_EQ(pto_runtime_run(rt, exceed, &x), PTO_OK);
+            x.fits = x.is_registered = false; /* in the run before it was */
+            EXPECT_EQ(pto_runtime_run(rt, exceed, &x), PTO_OK);
+        }
+        pto_runtime_destroy(rt);
+    }
+    pto_shared_free(array, 256);
+}
+
+static void await_too_much(PTORuntime *rt, void *arg)
+{
+    pto_buffer(rt, arg, 64);
+    EXPECT_EQ(pto_await(rt, arg, 60, 4), PTO_OK);
+    EXPECT_EQ(pto_await(rt, arg, 60, 8), PTO_ERR_BOUNDS);
+}
+
+TEST(an_await_of_more_than_a_registered_array_is_refused)
+{
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.heap_bytes = 4096}, NULL);
+    EXPECT_EQ(pto_runtime_run(rt, await_too_much, cells), PTO_ERR_BOUNDS);
+    pto_runtime_destroy(rt);
+}
+
 TEST(the_table_has_every_refusal)
 {
     static const enum refusal all[] = {

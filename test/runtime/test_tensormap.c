@@ -115,6 +115,34 @@ TEST(h03_a_writer_finds_the_writer_before_it)
     ptoi_map_destroy(m);
 }
 
+TEST(a_registered_buffer_has_bounds_to_the_end_of_the_run)
+{
+    struct tensormap *m = map_of(16);
+    struct region within = bytes_of(1000, 64), past = bytes_of(1060, 8), beside = bytes_of(1064, 8);
+    EXPECT_EQ(ptoi_map_exceeds(m, 1000, 1000, 1068), 0);
+    ptoi_map_register_outside(m, 1000, 1064);
+    EXPECT_EQ(ptoi_map_exceeds(m, 1000, 1000, 1064), 0);
+    EXPECT_EQ(ptoi_map_exceeds(m, 1000, 1000, 1068), 64);
+    EXPECT_EQ(ptoi_map_exceeds(m, 1063, 999, 1064), 64);
+    EXPECT_EQ(ptoi_map_exceeds(m, 1000, 1064, 1072), 64); /* all of it lies behind */
+    EXPECT_EQ(ptoi_map_exceeds(m, 999, 999, 1068), 0);    /* another array */
+    EXPECT(ptoi_map_find_within(m, &within, 1000) && !ptoi_map_find_within(m, &past, 1000));
+    /* memory that touches it does not belong to it */
+    EXPECT(ptoi_map_find_within(m, &beside, 1064) != ptoi_map_find_within(m, &within, 1000));
+    EXPECT(!ptoi_map_find_within(m, &past, 1000));
+    ptoi_map_register_outside(m, 1000, 1064); /* again */
+    ptoi_map_register_outside(m, 1040, 1064); /* and a part of it */
+    EXPECT_EQ(ptoi_map_exceeds(m, 1000, 1000, 1068), 64);
+    ptoi_map_register_outside(m, 2000, 2064); /* overlapping ones are one, of which no end is known */
+    ptoi_map_register_outside(m, 2100, 2164);
+    ptoi_map_register_outside(m, 2032, 2128);
+    EXPECT_EQ(ptoi_map_exceeds(m, 2100, 2100, 2164), 0);
+    ptoi_map_end_run(m);
+    EXPECT(ptoi_map_find_within(m, &past, 1000) == ptoi_map_find_outside(m, &within));
+    EXPECT(ptoi_map_is_valid(m));
+    ptoi_map_destroy(m);
+}
+
 TEST(h07_interior_addresses_of_a_buffer_are_the_buffer)
 {
     struct tensormap *m = map_of(16);

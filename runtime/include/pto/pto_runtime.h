@@ -232,7 +232,10 @@ PTO_API PTOStatus pto_runtime_status(PTORuntime *rt);
 
 /* Registers `bytes` bytes from base as one buffer of the program, outside the heap.  Optional on the backend sim,
  * where an unknown address becomes a buffer at its first use and registration makes look-ups cheaper; on other
- * backends every array that a task names must be registered.  NULL and bytes < 1 are ignored.
+ * backends every array that a task names must be registered.  NULL and bytes < 1 are ignored.  The array must exist
+ * until the end of the run; arrays that overlap are one.  Until then a task or an await whose buffer lies in the array
+ * and whose region exceeds it fails the run with PTO_ERR_BOUNDS on the slow path; the fast path looks at buffers of the
+ * heap alone, and with PTOConfig.checked or always_defer no submit takes it.
  * Caller     the orchestrator, or before a run the thread that begins it.  Blocks never.
  * Status     none is returned.  On a backend with memory of its own an error fails the run: PTO_ERR_ARGUMENT: the
  *            array overlaps one that the device has; PTO_ERR_NOMEM. */
@@ -289,7 +292,7 @@ PTO_API int32_t pto_scope_depth(PTORuntime *rt);
  * Status     a negative result: PTO_ERR_ARGUMENT: an invalid kernel, number of parameters, kind, type, shape, size,
  *            priority or time limit, a PTO_OUTPUT without a variable or into a closed scope; PTO_ERR_CONFIG: there is
  *            no worker of the kernel's type; PTO_ERR_UNSUPPORTED: an opcode without an operation; PTO_ERR_HANDLE: the
- *            lifetime of a buffer has ended; PTO_ERR_BOUNDS: a region exceeds its buffer; PTO_ERR_UNWRITTEN: an input
+ *            lifetime of a buffer has ended; PTO_ERR_BOUNDS: a region exceeds its buffer (pto_buffer says which arrays have bounds); PTO_ERR_UNWRITTEN: an input
  *            that was never allocated; PTO_ERR_TOO_LARGE: an output larger than a heap ring; PTO_ERR_DEADLOCK: the
  *            heap is full of live data; PTO_ERR_NOMEM: the dependences of a recorded run cannot be kept;
  *            PTO_ERR_KERNEL, PTO_ERR_TIMEOUT: the task was executed inline and failed; PTO_ERR_DEVICE; the run status
