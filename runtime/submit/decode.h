@@ -56,7 +56,7 @@ PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTas
 PTOStatus ptoi_decode_with_part(struct orchestrator *o, struct terms *t, const PTOTaskParam *p, PTOArg *arg,
                                 int64_t *lay, struct operand *x);
 
-/* The buffer of the heap that holds the access; 0: memory of the program, of which only what is registered has bounds. */
+/* The buffer of the heap that holds the access; 0: memory of the program, which has bounds where it is registered. */
 static inline enum refusal ptoi_find_holder(const struct orchestrator *o, const PTOAccess_ *a, uint32_t *buffer,
                                             long long *number)
 {

@@ -292,9 +292,10 @@ PTO_API int32_t pto_scope_depth(PTORuntime *rt);
  * Status     a negative result: PTO_ERR_ARGUMENT: an invalid kernel, number of parameters, kind, type, shape, size,
  *            priority or time limit, a PTO_OUTPUT without a variable or into a closed scope; PTO_ERR_CONFIG: there is
  *            no worker of the kernel's type; PTO_ERR_UNSUPPORTED: an opcode without an operation; PTO_ERR_HANDLE: the
- *            lifetime of a buffer has ended; PTO_ERR_BOUNDS: a region exceeds its buffer (pto_buffer says which arrays have bounds); PTO_ERR_UNWRITTEN: an input
- *            that was never allocated; PTO_ERR_TOO_LARGE: an output larger than a heap ring; PTO_ERR_DEADLOCK: the
- *            heap is full of live data; PTO_ERR_NOMEM: the dependences of a recorded run cannot be kept;
+ *            lifetime of a buffer has ended; PTO_ERR_BOUNDS: a region exceeds its buffer (pto_buffer says which arrays
+ *            have bounds); PTO_ERR_UNWRITTEN: an input that was never allocated; PTO_ERR_TOO_LARGE: an output larger
+ *            than a heap ring; PTO_ERR_DEADLOCK: the heap is full of live data; PTO_ERR_NOMEM: the dependences of a
+ *            recorded run cannot be kept;
  *            PTO_ERR_KERNEL, PTO_ERR_TIMEOUT: the task was executed inline and failed; PTO_ERR_DEVICE; the run status
  *            if the run has failed; see "calls in a run". */
 PTO_API int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
