@@ -3,6 +3,7 @@
  * Owner      the thread that calls.
  * Invariant  destroy takes apart whatever create has made, however far it came.
  * Tests      test/runtime/test_runtime.c, test_nomem.c, test_misuse.c */
+#include "shared/thread_error.h"
 #include "config.h"
 #include "exchange.h"
 #include "misuse.h"
@@ -53,9 +54,11 @@ static bool start_recording(PTORuntime *rt)
 
 PTOStatus ptoi_settle_record(PTORuntime *rt)
 {
-    if (!rt->core.recorder) return PTO_ERR_STATE;
+    if (!rt->core.recorder) return ptoi_thread_fail(PTO_ERR_STATE, "nothing was recorded: PTOConfig.record_tasks is 0");
     ptoi_record_settle(rt->core.recorder);
-    return ptoi_orch_find_edges(&rt->core.orch) ? PTO_OK : PTO_ERR_NOMEM;
+    return ptoi_orch_find_edges(&rt->core.orch)
+               ? PTO_OK
+               : ptoi_thread_fail(PTO_ERR_NOMEM, "no memory for the edges of the record");
 }
 
 static bool is_watched(const PTORuntime *rt)

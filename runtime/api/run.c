@@ -163,9 +163,18 @@ PTOStatus pto_runtime_trim(PTORuntime *rt)
     return PTO_OK;
 }
 
+static PTOStatus refuse_no_function(PTORuntime *rt, const char *call)
+{
+    const PTOStatus refused = ptoi_refuse_unless_idle(rt, call);
+    if (refused != PTO_OK) return refused;
+    ptoi_run_status_reset(rt->core.run_status);
+    ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, NULL, "%s without an orchestration: fn is NULL", call);
+    return ptoi_thread_fail(PTO_ERR_ARGUMENT, "%s without an orchestration: fn is NULL", call);
+}
+
 PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
 {
-    if (rt && !fn) return PTO_ERR_ARGUMENT;
+    if (rt && !fn) return refuse_no_function(rt, "pto_runtime_run");
     const PTOStatus status = ptoi_take_for_run(rt, "pto_runtime_run");
     return status == PTO_OK ? run(rt, fn, arg, (struct entry){0}) : status;
 }
@@ -173,7 +182,7 @@ PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg),
 static PTOStatus run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, bool recurses,
                            const char *name)
 {
-    if (rt && !fn) return PTO_ERR_ARGUMENT;
+    if (rt && !fn) return refuse_no_function(rt, name);
     if (!ptoi_may_call(rt)) {
         const PTOStatus status = ptoi_take_for_run(rt, name);
         return status == PTO_OK ? run(rt, fn, arg, (struct entry){.unwinds = true, .recurses = recurses}) : status;

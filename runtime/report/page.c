@@ -272,12 +272,13 @@ PTOStatus ptoi_write_report(PTORuntime *rt, const struct report_head *about, con
     fprintf(out, "</body>\n</html>\n");
     free(p.times);
     free(p.kernel);
-    if (!ok) return PTO_ERR_NOMEM;
+    if (!ok) return ptoi_thread_fail(PTO_ERR_NOMEM, "no memory for the report");
     return ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
 }
 
 PTOStatus pto_runtime_write_report(PTORuntime *rt, const char *path)
 {
     struct whole_file file = {0};
-    return ptoi_publish(ptoi_write_report(rt, NULL, path, &file), &file);
+    if (rt && !path) return ptoi_refuse_path("pto_runtime_write_report");
+    return ptoi_publish_for(ptoi_write_report(rt, NULL, path, &file), &file, path);
 }

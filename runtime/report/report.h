@@ -4,7 +4,9 @@
 #define PTOI_REPORT_H
 #include "api/runtime.h"
 #include "whole_file.h"
+#include "shared/thread_error.h"
 #include <errno.h>
+#include <string.h>
 
 /* What only the program knows. */
 struct report_head {
@@ -27,5 +29,19 @@ static inline PTOStatus ptoi_publish(PTOStatus status, struct whole_file *file)
     ptoi_whole_drop(file);
     errno = why;
     return status;
+}
+
+/* The same for a caller of the library, who gets a sentence. */
+static inline PTOStatus ptoi_publish_for(PTOStatus status, struct whole_file *file, const char *path)
+{
+    status = ptoi_publish(status, file);
+    const int why = errno;
+    if (status == PTO_ERR_IO) ptoi_thread_fail(status, "cannot write '%s': %s", path, strerror(why));
+    errno = why;
+    return status;
+}
+static inline PTOStatus ptoi_refuse_path(const char *call)
+{
+    return ptoi_thread_fail(PTO_ERR_MISUSE, "%s: the path is NULL", call);
 }
 #endif

@@ -19,11 +19,14 @@ PTOStatus ptoi_write_schedule(PTORuntime *rt, const char *path, struct whole_fil
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_schedule");
     if (refused != PTO_OK) return refused;
-    if (!rt->core.recorder || rt->core.recorder->lost > 0) return PTO_ERR_STATE;
-    ptoi_record_settle(rt->core.recorder);
+    const PTOStatus settled = ptoi_settle_record(rt);
+    if (settled != PTO_OK) return settled;
+    if (rt->core.recorder->lost > 0)
+        return ptoi_thread_fail(PTO_ERR_STATE, "the run had %llu tasks more than PTOConfig.record_tasks",
+                                (unsigned long long)rt->core.recorder->lost);
     const struct recorder *r = rt->core.recorder;
     struct start *order = malloc((size_t)(r->tasks + 1) * sizeof *order);
-    if (!order) return PTO_ERR_NOMEM;
+    if (!order) return ptoi_thread_fail(PTO_ERR_NOMEM, "no memory for the schedule");
     for (uint64_t n = 0; n < r->tasks; n++) order[n] = (struct start){r->task[n].begin, n};
     qsort(order, (size_t)r->tasks, sizeof *order, by_begin);
     if (!ptoi_whole_open(file, path)) {
@@ -43,5 +46,6 @@ PTOStatus ptoi_write_schedule(PTORuntime *rt, const char *path, struct whole_fil
 PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path)
 {
     struct whole_file file = {0};
-    return ptoi_publish(ptoi_write_schedule(rt, path, &file), &file);
+    if (rt && !path) return ptoi_refuse_path("pto_runtime_write_schedule");
+    return ptoi_publish_for(ptoi_write_schedule(rt, path, &file), &file, path);
 }

@@ -163,5 +163,6 @@ PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *
 PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path)
 {
     struct whole_file file = {0};
-    return ptoi_publish(ptoi_write_trace(rt, path, &file), &file);
+    if (rt && !path) return ptoi_refuse_path("pto_runtime_write_trace");
+    return ptoi_publish_for(ptoi_write_trace(rt, path, &file), &file, path);
 }

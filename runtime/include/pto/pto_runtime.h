@@ -348,7 +348,8 @@ PTO_API PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t of
  * name ends in ".gz", by zlib.
  * Caller     any thread while no run is active.  Blocks while the file is written.
  * Status     PTO_OK; PTO_ERR_STATE: nothing was recorded, or a run is active; PTO_ERR_NOMEM; PTO_ERR_IO: errno has
- *            the reason; PTO_ERR_MISUSE: rt is NULL, was destroyed, or belongs to the parent of a fork. */
+ *            the reason; PTO_ERR_MISUSE: rt or path is NULL, rt was destroyed, or belongs to the parent of a fork.
+ *            pto_last_error(NULL) has the text. */
 PTO_API PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path);
 
 /* Writes the recorded run as one page of HTML that needs no other file: timeline, times of kernels, a small graph,
