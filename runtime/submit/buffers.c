@@ -10,6 +10,7 @@
 #include "shared/limit.h"
 #include "shared/references.h"
 #include <pto/pto_program.h>
+#include <unistd.h>
 
 /* Where this thread is the scheduler, nobody needs an event. */
 static inline void publish_open(struct orchestrator *o, uint32_t buffer)
@@ -103,16 +104,33 @@ static bool wait_for_heap(struct orchestrator *o, struct room *room)
     return heap_fits(room) || wait_for_room(o, room) || (ptoi_compact(o, room->depth, room->bytes) && heap_fits(room));
 }
 
+/* The most that a ring can have: what a configuration allows, and no more than the machine's memory. */
+static uint64_t largest_ring(const struct orchestrator *o)
+{
+    const uint64_t rings = (o->window->heap_bytes + o->buffers.heap.ring_bytes - 1) / o->buffers.heap.ring_bytes;
+    const uint64_t allowed = ((uint64_t)UINT32_MAX - 1) * PTO_GRANULE / rings,
+                   memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    return memory < allowed ? memory : allowed;
+}
+
+static PTOStatus refuse_large(struct orchestrator *o, const char *name, uint64_t bytes)
+{
+    const uint64_t most = largest_ring(o);
+    if (bytes > most)
+        return ptoi_orch_fail(
+            o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu, and on this machine at most %llu",
+            name, (unsigned long long)bytes, (unsigned long long)o->buffers.heap.ring_bytes, (unsigned long long)most);
+    return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: %s or more", name,
+                          (unsigned long long)bytes, (unsigned long long)o->buffers.heap.ring_bytes,
+                          ptoi_advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
+}
+
 /* A buffer owned by scope `owner`, in the chain of that depth. */
 static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name,
                              uint32_t *buffer)
 {
     if (name && name[0] == '&') name++; /* PTO_OUTPUT(&P, ...): the program calls it P */
-    if (ptoi_heap_is_too_large(&o->buffers.heap, bytes))
-        return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: %s or more",
-                              name ? name : "a buffer", (unsigned long long)bytes,
-                              (unsigned long long)o->buffers.heap.ring_bytes,
-                              ptoi_advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
+    if (ptoi_heap_is_too_large(&o->buffers.heap, bytes)) return refuse_large(o, name ? name : "a buffer", bytes);
     struct room room = {.o = o, .bytes = bytes, .depth = owner, .name = name};
     if (!wait_for_heap(o, &room)) {
         if (o->is_lost || ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);

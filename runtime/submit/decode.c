@@ -120,7 +120,8 @@ enum refusal ptoi_decode_part(const PTOTaskParam *p, struct region *part)
 {
     const PTOPart *w = p->ref;
     struct region all;
-    if (!w || p->rank == 0 || w->rank != p->rank || !w->shape || !w->stride) return REFUSED_PART;
+    if (!w || !w->shape || !w->stride) return REFUSED_NO_PART;
+    if (p->rank == 0 || w->rank != p->rank) return REFUSED_PART_RANK;
     part->run = 0;
     for (int d = 0; d < w->rank; d++)
         if (w->shape[d] == 0) return REFUSED_NOT; /* nothing is written */

@@ -29,7 +29,8 @@ static int64_t submit(PTORuntime *rt, enum path path, const PTOKernel *kernel, c
 static const int64_t square[] = {4, 4}, negative[] = {4, -3}, huge[] = {INT64_MAX / 2, 4}, backwards[] = {-4, 1},
                      gaps[] = {8, 1}, falling[] = {-4, -1};
 static const PTOPart behind = {.at = 1, .shape = square, .stride = gaps, .rank = 2},
-                     before = {.at = 14, .shape = square, .stride = falling, .rank = 2};
+                     before = {.at = 14, .shape = square, .stride = falling, .rank = 2},
+                     torn = {.shape = square, .rank = 2}, flat_part = {.shape = square, .stride = gaps, .rank = 1};
 
 struct wrong {
     enum refusal why;
@@ -69,6 +70,11 @@ static const struct wrong wrongs[] = {
      "parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* behind */
     {REFUSED_PART, PTO_ERR_ARGUMENT,
      "parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* before */
+    {REFUSED_NO_PART, PTO_ERR_ARGUMENT,
+     "parameter 0 (b): PTO_INOUT_PART without a part: it, its shape or its stride is NULL"},
+    {REFUSED_NO_PART, PTO_ERR_ARGUMENT,
+     "parameter 0 (b): PTO_INOUT_PART without a part: it, its shape or its stride is NULL"}, /* its stride */
+    {REFUSED_PART_RANK, PTO_ERR_ARGUMENT, "parameter 0 (b): its part has 1 dimensions, but the parameter has 2"},
     {REFUSED_KERNEL, PTO_ERR_ARGUMENT, "pto_submit_task without a kernel: it is NULL"},
     {REFUSED_WORKER, PTO_ERR_ARGUMENT, "kernel 'lost' is for workers of type 9, but there is no such type"},
     {REFUSED_LIST, PTO_ERR_ARGUMENT, "kernel 'quiet' with 3 parameters, but the list of them is NULL"},
@@ -116,9 +122,12 @@ static int64_t submit_wrong(PTORuntime *rt, enum path path, int which, void *hel
     case 23: made.scope = 77; return submit(rt, path, &quiet, (PTOTaskParam[]){ranked, made}, 2);
     case 24: view.kind = PTO_PARAM_INOUT_PART, view.ref = (void *)(uintptr_t)&behind; break;
     case 25: view.kind = PTO_PARAM_INOUT_PART, view.ref = (void *)(uintptr_t)&before; break;
-    case 26: return submit(rt, path, NULL, &flat, 1);
-    case 27: return submit(rt, path, &lost, &flat, 1);
-    case 28: return submit(rt, path, &quiet, NULL, 3);
+    case 26: view.kind = PTO_PARAM_INOUT_PART, view.ref = NULL; break;
+    case 27: view.kind = PTO_PARAM_INOUT_PART, view.ref = (void *)(uintptr_t)&torn; break;
+    case 28: view.kind = PTO_PARAM_INOUT_PART, view.ref = (void *)(uintptr_t)&flat_part; break;
+    case 29: return submit(rt, path, NULL, &flat, 1);
+    case 30: return submit(rt, path, &lost, &flat, 1);
+    case 31: return submit(rt, path, &quiet, NULL, 3);
     default: return INT64_MIN;
     }
     return submit(rt, path, &quiet, &view, 1);
