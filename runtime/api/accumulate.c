@@ -116,7 +116,7 @@ static PTOStatus fold_as_task(PTORuntime *rt, const struct group *g)
     params[0] = parameter(PTO_PARAM_INOUT, g->base, &g->view);
     params[0].at = ((char *)g->view.ptr - g->base) / pto_type_bytes((PTOType)g->view.type);
     params[0].stride = g->view.stride;
-    params[1] = (PTOTaskParam){.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(g->count)};
+    params[1] = (PTOTaskParam){.kind = PTO_PARAM_SCALAR, .type = PTO_I64, .value = pto_scalar_i64(g->count)};
     for (int32_t i = 0; i < g->count; i++) params[2 + i] = parameter(PTO_PARAM_INPUT, g->part[i], &g->view);
     const int64_t id = ptoi_orch_submit(o, kernel, params, 2 + g->count);
     if (id < 0) return (PTOStatus)id;

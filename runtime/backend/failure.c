@@ -47,13 +47,26 @@ void ptoi_fail_unwound(struct run_status *run_status, const PTOKernel *kernel, c
               kernel->name, (long long)number);
 }
 
+/* As its type says; without one, which a list that was made by hand may be, its bits as well. */
+static int describe_scalar(const PTOArg *a, char *text, size_t size)
+{
+    switch (a->type) {
+    case PTO_F32: return snprintf(text, size, "%.7g", (double)a->value.f32);
+    case PTO_F64: return snprintf(text, size, "%.15g", a->value.f64);
+    case PTO_BOOL: return snprintf(text, size, "%s", a->value.b ? "true" : "false");
+    case PTO_I64: return snprintf(text, size, "%lld", (long long)a->value.i64);
+    default: return snprintf(text, size, "0x%llx (%lld)", (unsigned long long)a->value.i64, (long long)a->value.i64);
+    }
+}
+
 static void describe_args(const PTOArg *args, int count, char *text, size_t size)
 {
     size_t n = 0;
     text[0] = '\0';
     for (int i = 0; i < count && n + 200 < size; i++) {
         if (args[i].kind == PTO_PARAM_SCALAR) {
-            n += (size_t)snprintf(text + n, size - n, "%s%lld", i ? ", " : "", (long long)args[i].value.i64);
+            if (i > 0) n += (size_t)snprintf(text + n, size - n, ", ");
+            n += (size_t)describe_scalar(&args[i], text + n, size - n);
         } else {
             n += (size_t)snprintf(text + n, size - n, "%s%s[", i ? ", " : "", pto_type_name((PTOType)args[i].type));
             for (int d = 0; d < args[i].rank; d++)

@@ -94,6 +94,40 @@ static void put_address(struct crash_text *t, uint64_t address)
     put_in_base(t, address, 16);
 }
 
+/* Of at most 6 digits behind the point where that is exact enough; else its bits.  A handler may call no printf. */
+static void put_real(struct crash_text *t, double v)
+{
+    const double size = v < 0 ? -v : v;
+    if (!(size < 1e12 && (v == 0 || size >= 1e-3))) {
+        int64_t bits;
+        memcpy(&bits, &v, sizeof bits);
+        put(t, "f64 of the bits ");
+        put_address(t, (uint64_t)bits);
+        return;
+    }
+    uint64_t whole = (uint64_t)size, millionths = (uint64_t)((size - (double)whole) * 1e6 + 0.5);
+    if (millionths == 1000000) whole++, millionths = 0;
+    if (v < 0) put(t, "-");
+    put_in_base(t, whole, 10);
+    if (millionths == 0) return;
+    char digits[] = "000000";
+    for (int i = 5; i >= 0; i--, millionths /= 10) digits[i] = (char)('0' + millionths % 10);
+    for (int i = 5; digits[i] == '0'; i--) digits[i] = '\0';
+    put(t, ".");
+    put(t, digits);
+}
+
+static void put_scalar(struct crash_text *t, const PTOArg *a)
+{
+    switch (a->type) {
+    case PTO_F32: put_real(t, (double)a->value.f32); return;
+    case PTO_F64: put_real(t, a->value.f64); return;
+    case PTO_BOOL: put(t, a->value.b ? "true" : "false"); return;
+    case PTO_I64: put_number(t, a->value.i64); return;
+    default: put_address(t, (uint64_t)a->value.i64), put(t, " ("), put_number(t, a->value.i64), put(t, ")");
+    }
+}
+
 /* The first byte of a view, and how many there are from it to behind the last. */
 static uint64_t span_of(const PTOArg *a, uint64_t *begin)
 {
@@ -193,7 +227,7 @@ void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PT
         put_name(t, kernel, i);
         put(t, ": ");
         if (args[i].kind == PTO_PARAM_SCALAR)
-            put_number(t, args[i].value.i64);
+            put_scalar(t, &args[i]);
         else
             put_argument(t, &args[i]);
     }

@@ -133,7 +133,7 @@ static inline int64_t *write_extents(int64_t *to, const struct decoded *d)
 
 static inline void place_scalar(struct submission *s, const PTOTaskParam *p)
 {
-    *s->head_end++ = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR};
+    *s->head_end++ = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR, .type = p->type};
 }
 
 _Static_assert(offsetof(struct arg_head, fresh) - offsetof(struct arg_head, kind) ==

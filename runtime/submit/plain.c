@@ -239,7 +239,7 @@ int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const
     q.made = NULL;
     for (; p < end; p++) {
         if (p->kind == PTO_PARAM_SCALAR)
-            *q.head++ = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR};
+            *q.head++ = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR, .type = p->type};
         else if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || !take_tensor(o, &q, p))
             return ORCH_NOT_PLAIN;
     }

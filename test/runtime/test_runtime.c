@@ -41,6 +41,7 @@ static int k_twice(const PTOArg *a) /* inout = 2 * inout + 1: order matters */
     *(int64_t *)a[0].ptr = (int64_t)(2u * *(uint64_t *)a[0].ptr + 1u);
     return 0;
 }
+static int k_refuse(const PTOArg *a) { return (void)a, 9; }
 static int k_fail(const PTOArg *a) { return (int)a[1].value.i64; }
 static int k_slow(const PTOArg *a)
 {
@@ -387,6 +388,43 @@ static void fails_in_the_middle(PTORuntime *rt, void *arg)
         SUBMIT(rt, &add, PTO_INPUT(P, 0, I64(4)), PTO_INOUT(s->x, 0, I64(4)));
         pto_release(rt, P);
     }
+}
+
+static void fails_with_scalars(PTORuntime *rt, void *arg)
+{
+    static const PTOKernel refusing = {.name = "refusing", .worker = PTO_WORKER_VECTOR, .fn = k_refuse};
+    PTOTaskParam untyped = PTO_SCALAR(2.5);
+    untyped.type = 0;
+    SUBMIT(rt, &refusing, PTO_INPUT(arg, 0, 8), PTO_SCALAR(2.5), PTO_SCALAR(-0.1f), PTO_SCALAR((bool)true),
+           PTO_SCALAR(-7), PTO_SCALAR(1e300), untyped);
+}
+
+TEST(scalars_of_a_failed_task_are_printed_by_their_types)
+{
+    for (int always_defer = 0; always_defer < 2; always_defer++) {
+        int64_t array = 0;
+        PTORuntime *rt = pto_runtime_create(
+            &(PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 4096, .always_defer = always_defer}, NULL);
+        EXPECT_EQ(pto_runtime_run(rt, fails_with_scalars, &array), PTO_ERR_KERNEL);
+        const char *const list = "of (byte[8], 2.5, -0.1, true, -7, 1e+300, 0x4004000000000000 (4612811918334230528))";
+        if (!strstr(pto_last_error(rt), list)) print_message("%s\n", pto_last_error(rt));
+        EXPECT(strstr(pto_last_error(rt), list));
+        pto_runtime_destroy(rt);
+    }
+}
+
+static void allocates_too_much(PTORuntime *rt, void *arg) { (void)pto_alloc(rt, PTO_SCOPE_CURRENT, *(int64_t *)arg); }
+
+TEST(no_heap_is_advised_that_no_machine_has)
+{
+    int64_t bytes[] = {INT64_MAX, INT64_MAX - 63, (int64_t)1 << 50, 8192};
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.heap_bytes = 4096}, NULL);
+    for (int i = 0; i < 4; i++) {
+        EXPECT_EQ(pto_runtime_run(rt, allocates_too_much, &bytes[i]), PTO_ERR_TOO_LARGE);
+        EXPECT_EQ(strstr(pto_last_error(rt), "heap_bytes") != NULL, i == 3);
+        EXPECT_EQ(strstr(pto_last_error(rt), "and on this machine at most ") != NULL, i < 3);
+    }
+    pto_runtime_destroy(rt);
 }
 
 TEST(h52_a_failing_kernel_ends_the_run_with_its_place_and_the_next_run_works)

@@ -124,6 +124,7 @@ static inline PTOParam pto_output_(PTOScope scope, void *ref, const char *name, 
 template <typename Integer> static inline PTOTaskParam pto_scalar_(Integer value)
 {
     PTOTaskParam p = pto_param_(PTO_PARAM_SCALAR, nullptr, 0);
+    p.type = PTO_I64;
     p.value = pto_scalar_i64(static_cast<int64_t>(value));
     return p;
 }
@@ -137,18 +138,21 @@ static inline PTOTaskParam pto_at_home_(const void *base, int64_t at, PTOType ty
 static inline PTOTaskParam pto_scalar_(float value)
 {
     PTOTaskParam p = pto_param_(PTO_PARAM_SCALAR, nullptr, 0);
+    p.type = PTO_F32;
     p.value = pto_scalar_f32(value);
     return p;
 }
 static inline PTOTaskParam pto_scalar_(double value)
 {
     PTOTaskParam p = pto_param_(PTO_PARAM_SCALAR, nullptr, 0);
+    p.type = PTO_F64;
     p.value = pto_scalar_f64(value);
     return p;
 }
 static inline PTOTaskParam pto_scalar_(bool value)
 {
     PTOTaskParam p = pto_param_(PTO_PARAM_SCALAR, nullptr, 0);
+    p.type = PTO_BOOL;
     p.value = pto_scalar_bool(value);
     return p;
 }

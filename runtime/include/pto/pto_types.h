@@ -328,7 +328,13 @@ static inline PTOScalar pto_scalar_bool(bool v)
     .flags = 0, .ref = NULL, .scope = 0, .type = 0, .rank = 0, .bytes = 0, .shape = NULL, .stride = NULL
 #define PTO_SCALAR(v)                                                                                                  \
     {                                                                                                                  \
-        .kind = PTO_PARAM_SCALAR, PTO_NO_REGION_, .buffer = NULL, .at = 0, .name = NULL,                               \
+        .kind = PTO_PARAM_SCALAR, .flags = 0, .ref = NULL, .scope = 0, .rank = 0, .bytes = 0, .shape = NULL,           \
+        .stride = NULL, .buffer = NULL, .at = 0, .name = NULL,                                                         \
+        .type = _Generic((v), float                                                                                    \
+                         : PTO_F32, double                                                                             \
+                         : PTO_F64, bool                                                                               \
+                         : PTO_BOOL, default                                                                           \
+                         : PTO_I64),                                                                                   \
         .value = _Generic((v), float                                                                                   \
                           : pto_scalar_f32, double                                                                     \
                           : pto_scalar_f64, bool                                                                       \

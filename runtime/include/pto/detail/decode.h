@@ -40,7 +40,8 @@ PTO_INLINED_ void pto_decode_scalar_(const PTOTaskParam *p, PTOArg *arg, PTOAcce
     arg->shape = arg->stride = NULL;
     arg->value = p->value;
     arg->kind = PTO_PARAM_SCALAR;
-    arg->type = arg->rank = 0;
+    arg->type = p->type;
+    arg->rank = 0;
     a->base = NULL;
     a->low = a->high = 0;
     a->is_contiguous = true;
