@@ -12,7 +12,7 @@ from . import _library as c
 from . import _runtime, _sparse
 from ._errors import CompileError, Handle, PtoError, RunError
 from ._sparse import Sparse
-from ._tensor import Tensor, attach_for_call
+from ._tensor import Tensor, attach_for_call, is_plain, look_at, no_array
 
 _PART = object()  # a field of a struct that a sparse matrix before it gives
 _STATE, _OVERLAP, _MISUSE, _READ_ONLY = -8, -15, -23, -27
@@ -233,6 +233,8 @@ def _function(program, name):
                         a.kind, a.value.tensor = c.SPARSE, value._handle
                         continue
                     try:
+                        if not is_plain(value):
+                            look_at(value)
                         if hasattr(value, "__arrow_c_array__"):  # its DLPack does not say that it is read-only
                             raise BufferError
                         capsule = value.__dlpack__()
@@ -240,12 +242,14 @@ def _function(program, name):
                         a.kind = c.DLPACK
                         kept.append(capsule)
                     except AttributeError:
-                        raise TypeError(f"{name}(): {formal!r} is an array, {text}, not {type(value).__name__}") from None
+                        raise TypeError(f"{name}(): {formal!r} is an array, {text}, not {no_array(value, kind)}") from None
                     except (TypeError, ValueError, BufferError, RuntimeError):  # NumPy: read-only, or bool
                         try:
                             t = attach_for_call(value)
                         except (TypeError, ValueError) as error:
                             raise type(error)(f"{name}(): {formal!r}: {error}") from None
+                        except RuntimeError as error:  # torch: requires grad, conjugated, sparse, quantized
+                            raise (error if isinstance(error, PtoError) else ValueError(f"{name}(): {formal!r}: {error}")) from None
                         owned.append(t)
                         a.value.tensor = t
             for key, value in (more or {}).items():

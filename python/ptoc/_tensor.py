@@ -14,12 +14,48 @@ def _another_order(typestr):
     return f": their bytes are in another order; pass a.astype({native!r})" if typestr[:1] in "<>" and native in c.TYPE_OF else ""
 
 
+def _types():
+    return ", ".join(c.NAMES[1:])  # "byte" is no type of an array
+
+
+_PLAIN = set()  # types whose memory holds their elements as they are
+
+
+def is_plain(array):
+    return type(array) in _PLAIN
+
+
+def look_at(array):
+    """Raises where the memory of an array does not say what its elements are: a mask, or a sign that torch would apply."""
+    kind = type(array)
+    if hasattr(kind, "filled") and hasattr(kind, "mask"):
+        if array.mask.any():
+            raise ValueError("a masked array, whose mask would be lost: pass a.filled(v)")
+    elif hasattr(kind, "is_neg"):
+        if array.is_neg():
+            raise ValueError("a view whose elements are the negatives of its memory: pass a.resolve_neg()")
+    else:
+        _PLAIN.add(kind)
+
+
+def no_array(array, kind=None):
+    """What to say of an object that is no array."""
+    text = type(array).__name__
+    if hasattr(array, "toarray"):  # a sparse matrix of SciPy
+        return f"{text}: pass a.toarray()"
+    typestr = c.TYPESTR[kind] if kind else None
+    if typestr and (isinstance(array, (list, tuple, bytes, bytearray, memoryview)) or hasattr(array, "__array__")):
+        return f"{text}: pass np.asarray(a, {typestr[1:]!r})"
+    return text
+
+
 def describe_foreign(array):
     """A PTOForeign of an object with the array interface, which must be kept; the objects that it points to."""
     view = array.__array_interface__
     kind = c.TYPE_OF.get(view["typestr"])
     if kind is None:
-        raise TypeError(f"elements of {view['typestr']!r} are none of the language's{_another_order(view['typestr'])}")
+        fix = _another_order(view["typestr"]) or f": there is {_types()}"
+        raise TypeError(f"elements of {getattr(array, 'dtype', view['typestr'])!s} are none of the language's{fix}")
     shape, address, read_only = view["shape"], *view["data"]
     rank, size = len(shape), c.BYTES[kind]
     if rank > c.MAX_RANK:
@@ -62,12 +98,14 @@ def attach_for_call(array):
     """The handle of a tensor of an array that the caller keeps until it is released."""
     if not hasattr(array, "__array_interface__"):
         return handle_of(array)
+    look_at(array)
     f, _ = describe_foreign(array)
     return checked(c.tensor_attach(ctypes.byref(f)))
 
 
 def handle_of(array):
     """The handle of a tensor of the memory of any array, which is kept alive."""
+    look_at(array)
     if hasattr(array, "__array_interface__"):
         return attach(array)
     if hasattr(array, "__arrow_c_array__"):  # before DLPack, which does not say there that the memory is read-only

@@ -29,8 +29,18 @@ static PTOStatus find_type(const struct dlpack_tensor *d, PTOType *type)
         *type = (PTOType)t;
         return PTO_OK;
     }
-    return ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "DLPack: elements of type code %d, %d bits, %d lanes", d->code,
-                            d->bits, d->lanes);
+    static const char *const kinds[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
+    const char *const kind = d->code < sizeof kinds / sizeof kinds[0] ? kinds[d->code] : "type code ";
+    char text[64];
+    int n = snprintf(text, sizeof text, "%s", kind);
+    if (d->code >= sizeof kinds / sizeof kinds[0])
+        n += snprintf(text + n, sizeof text - (size_t)n, "%d of bits ", d->code);
+    n += snprintf(text + n, sizeof text - (size_t)n, "%d", d->bits);
+    if (d->lanes != 1) snprintf(text + n, sizeof text - (size_t)n, " in vectors of %d", d->lanes);
+    return ptoi_thread_fail(PTO_ERR_UNSUPPORTED,
+                            "DLPack: elements are %s; there is f16, bf16, f32, f64, i8 to i64, "
+                            "u8 to u64 and bool",
+                            text);
 }
 
 /* The interface says where element [0, ..] is and not where the memory begins: the view itself says how far it reaches.

@@ -95,7 +95,7 @@ class DLPack(unittest.TestCase):
         self.assertIsNotNone(t.writable())
 
     def test_other_element_types_are_type_errors(self):
-        with self.assertRaisesRegex(TypeError, "type code"):
+        with self.assertRaisesRegex(TypeError, "DLPack: elements are complex64; there is f16, bf16, f32, "):
             ptoc.tensor(Only(np.zeros(2, "c8"), "__dlpack__"))
 
     def test_a_consumer_that_refuses_a_capsule_raises_its_own_exception(self):
