@@ -165,14 +165,36 @@ int cache_find(const struct cache *c, const struct strbuf *key, char **path)
     return -1;
 }
 
-int64_t cache_program_bytes(int file)
+/* Where it begins; -1: it cannot be read. */
+static int64_t read_tail(int file, struct tail *tail)
 {
     struct stat st;
+    if (fstat(file, &st) != 0) return -1;
+    const int64_t at = (int64_t)st.st_size - (int64_t)sizeof *tail;
+    return at >= 0 && pread(file, tail, sizeof *tail, at) == (ssize_t)sizeof *tail ? at : -1;
+}
+
+int64_t cache_program_bytes(int file)
+{
     struct tail tail;
-    if (fstat(file, &st) != 0 || st.st_size < (off_t)sizeof tail ||
-        pread(file, &tail, sizeof tail, st.st_size - (off_t)sizeof tail) != (ssize_t)sizeof tail)
-        return -1;
-    return (int64_t)st.st_size - (int64_t)sizeof tail - (int64_t)tail.list_bytes - (int64_t)tail.key_bytes;
+    const int64_t at = read_tail(file, &tail);
+    return at < 0 ? -1 : at - (int64_t)tail.list_bytes - (int64_t)tail.key_bytes;
+}
+
+bool cache_list(int file, struct strbuf *list)
+{
+    struct tail tail;
+    const int64_t at = read_tail(file, &tail);
+    char block[4096];
+    for (uint64_t done = 0; at >= 0 && done < tail.list_bytes;) {
+        const uint64_t left = tail.list_bytes - done;
+        const ssize_t got = pread(file, block, left < sizeof block ? left : sizeof block,
+                                  (off_t)(at - (int64_t)left));
+        if (got <= 0) return false;
+        strbuf_add(list, block, (size_t)got);
+        done += (uint64_t)got;
+    }
+    return at >= 0;
 }
 
 int cache_copy(int kept, const char *path)

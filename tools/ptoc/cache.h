@@ -24,6 +24,8 @@ void cache_close(struct cache *c);
 int cache_find(const struct cache *c, const struct strbuf *key, char **path);
 /* The bytes of the program in a file of cache_find, which has more behind it; -1: it cannot be read. */
 int64_t cache_program_bytes(int file);
+/* Adds the list of what the program was built from.  False: it cannot be read. */
+bool cache_list(int file, struct strbuf *list);
 /* Writes it there and closes the descriptor; an exit code, after a message. */
 int cache_copy(int file, const char *path);
 /* Keeps a copy of the program; what cannot be kept is not.  list: of reads_list. */

@@ -1,6 +1,7 @@
 /* kernel_objects.c - see kernel_objects.h.
  * Idea       the key of an object is the text of its file and the compiler with its options; the list of files that
- *            were read is that of all kernels of this build, so that the compiler is asked once where it looks.
+ *            were read is that of all kernels of this build, so that the compiler is asked once where it looks.  The
+ *            program was built from these files too, so the lists, new and kept, are added to its own.
  * Owner      nothing.
  * Invariant  an object from the cache is that which the compiler would make now.
  * Blocks     in the C compiler.
@@ -32,6 +33,13 @@ static bool take_kept(const struct toolchain *t, const struct cache *cache, cons
 {
     char *path = NULL;
     const int kept = cache_find(cache, key, &path);
+    STRBUF(list);
+    if (kept >= 0 && t->reads) {
+        if (cache_list(kept, &list))
+            reads_add_list(t->reads, &list);
+        else
+            reads_are_unsure(t->reads, "a kept kernel cannot be read");
+    }
     const bool good = kept >= 0 && cache_copy(kept, object) == EXIT_OK;
     if (good && t->o->verbose) fprintf(stderr, "unchanged: the kernel '%s', %s\n", name, path);
     free(path);
@@ -46,20 +54,25 @@ static int compile_rest(const struct toolchain *t, const struct cache *cache, co
     struct toolchain noting = *t;
     STRBUF(list);
     int result = EXIT_OK;
-    noting.reads = cache->folder >= 0 ? &reads : NULL;
-    if (noting.reads) reads_begin(&reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
+    const bool are_kept = cache->folder >= 0;
+    noting.reads = are_kept ? &reads : t->reads;
+    if (are_kept) reads_begin(&reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
     for (size_t i = 0; i < parts->list.count && result == EXIT_OK; i++) {
         const struct codegen_part *kernel = &parts->list.data[i];
         if (!is_found[i])
             result = toolchain_compile_kernel(&noting, strbuf_text(&kernel->name), &kernel->text, objects[i]);
     }
-    if (result == EXIT_OK && noting.reads) {
+    if (result == EXIT_OK && are_kept) {
         toolchain_note_compiler(&noting);
-        if (reads_list(&reads, &list))
+        if (!reads_list(&reads, &list)) {
+            if (t->reads) reads_are_unsure(t->reads, reads.unsure);
+        } else {
+            if (t->reads) reads_add_list(t->reads, &list);
             for (size_t i = 0; i < parts->list.count; i++)
                 if (!is_found[i]) cache_keep(cache, &keys[i], &list, objects[i]);
+        }
     }
-    if (noting.reads) reads_free(&reads);
+    if (are_kept) reads_free(&reads);
     return result;
 }
 

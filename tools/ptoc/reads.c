@@ -50,7 +50,8 @@ void reads_begin(struct reads *r, struct arena *mem, const char *temp_dir, const
 
 void reads_free(struct reads *r)
 {
-    read_names *const all[] = {&r->sources, &r->libraries, &r->programs, &r->include_dirs, &r->library_dirs, &r->asked};
+    read_names *const all[] = {&r->sources,      &r->libraries,    &r->programs,
+                               &r->include_dirs, &r->library_dirs, &r->asked, &r->lines};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) vec_free(all[i]);
 }
 
@@ -181,6 +182,13 @@ void reads_add_library_dirs(struct reads *r, const char *log)
         if (p > text && (p[-1] == ' ' || p[-1] == '"'))
             add_name(r, &r->library_dirs, p + 2, strcspn(p + 2, p[-1] == '"' ? "\"\n" : " \n"));
     if (r->library_dirs.count == 0) reads_are_unsure(r, "the C compiler does not report where it looks for libraries");
+}
+
+void reads_add_list(struct reads *r, const struct strbuf *list)
+{
+    const char *line = strbuf_text(list);
+    for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        add_name(r, &r->lines, line, strcspn(line, "\n"));
 }
 
 /* ---- programs ---- */
@@ -454,6 +462,7 @@ bool reads_list(struct reads *r, struct strbuf *list)
     add_asked_files(&l);
     add_library_places(&l);
     add_program_places(&l);
+    for (size_t i = 0; i < r->lines.count; i++) vec_push(&l.lines, r->lines.data[i]);
     sort_unique(&l.lines);
     for (size_t i = 0; i < l.lines.count && !r->unsure; i++) strbuf_printf(list, "%s\n", l.lines.data[i]);
     vec_free(&l.lines);

@@ -25,6 +25,7 @@ struct reads {
     read_names programs;  /* the compiler, and what it is made of */
     read_names include_dirs, library_dirs;
     read_names asked; /* names of __has_include */
+    read_names lines; /* of lists of parts */
 };
 
 /* Waits for the next tick of that clock, at most a few milliseconds. */
@@ -39,6 +40,8 @@ void reads_add_assembly(struct reads *r, const char *path);       /* nothing is 
 void reads_add_include_dirs(struct reads *r, const char *log);    /* a file with the output of -v */
 void reads_add_library_dirs(struct reads *r, const char *log);    /* a file with the output of -### */
 void reads_add_program(struct reads *r, const char *name);        /* looked for in PATH where the name has no slash */
+/* The list of a part, an object that was built apart: the facts that it was built from are facts of the whole. */
+void reads_add_list(struct reads *r, const struct strbuf *list);
 void reads_are_unsure(struct reads *r, const char *reason);
 
 /* False: the files cannot be vouched for, r->unsure says why. */
