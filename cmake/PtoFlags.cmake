@@ -19,6 +19,9 @@ set(PTO_SANITIZE_FLAGS "")
 set(PTO_QUICK "")
 if(PTO_SANITIZE)
     set(PTO_SANITIZE_FLAGS -fsanitize=${PTO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    # Reports have lines.  To know where each variable is takes a third of the time, and nobody asks.
+    set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
+    set(CMAKE_CXX_FLAGS_DEBUG "-g1")
     # To optimize sanitized code takes long: kernels that are mostly macros are compiled without (contraction.c: 3 s
     # instead of 50).  Tests and programs are not: without optimization no submit is inlined, and none would be tested.
     set(PTO_QUICK -O0)

@@ -1,5 +1,6 @@
 # PtoLayout.cmake - the build folder as an installation, and the installation.
 #   bin/ptoc   lib/libpto_runtime.a libpto_kernels.a libpto.so   include/pto/*.h   share/pto/std/*.pto   share/pto/ascend
+#   lib/pto/debug/libpto_runtime.a libpto_kernels.a: with debug information, for `ptoc build -g`.
 #   share/pto/explain/*.md: what the language server links messages to.
 #   share/pto/cflags, ldflags: one line each, what ptoc adds when it calls the C compiler.
 #   lib/cmake/pto, lib/pkgconfig: for the builds of others, test/install/.
@@ -15,10 +16,29 @@ file(CREATE_LINK ${CMAKE_SOURCE_DIR}/kernels/ascend ${CMAKE_BINARY_DIR}/share/pt
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/docs/explain ${CMAKE_BINARY_DIR}/share/pto/explain SYMBOLIC)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/runtime/program.map ${CMAKE_BINARY_DIR}/share/pto/program.map SYMBOLIC)
 
+# pto_archive(pto_runtime): an archive for programs, with debug information in lib/pto/debug and without in lib: to copy
+# it takes a linker longer than all else.  Sanitizers report lines, so their archives are the same twice.
+function(pto_archive name)
+    set(archive lib${name}.a)
+    set_target_properties(${name} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/pto/debug)
+    if(PTO_SANITIZE OR NOT CMAKE_OBJCOPY)
+        set(copy ${CMAKE_COMMAND} -E copy)
+    else()
+        set(copy ${CMAKE_OBJCOPY} --strip-debug)
+    endif()
+    add_custom_command(TARGET ${name} POST_BUILD BYPRODUCTS ${CMAKE_BINARY_DIR}/lib/${archive}
+        COMMAND ${copy} $<TARGET_FILE:${name}> ${CMAKE_BINARY_DIR}/lib/${archive} VERBATIM)
+    install(FILES ${CMAKE_BINARY_DIR}/lib/${archive} DESTINATION lib COMPONENT libpto-dev)
+    install(TARGETS ${name} ARCHIVE DESTINATION lib/pto/debug COMPONENT libpto-dev)
+endfunction()
+
 # kernels/ sets the global property PTO_KERNEL_LIBS, e.g. "-lopenblas", or leaves it empty.
 function(pto_write_share)
     get_property(kernel_libs GLOBAL PROPERTY PTO_KERNEL_LIBS)
     set(cflags ${PTO_SANITIZE_FLAGS})
+    if(PTO_SANITIZE)
+        list(APPEND cflags -g1)
+    endif()
     set(ldflags ${kernel_libs} -lm -ldl -pthread ${PTO_SANITIZE_FLAGS})
     list(JOIN cflags " " cflags)
     list(JOIN ldflags " " ldflags)
@@ -43,7 +63,7 @@ endfunction()
 function(pto_install)
     install(TARGETS ptoc RUNTIME DESTINATION bin COMPONENT ptoc)
     install(TARGETS pto LIBRARY DESTINATION lib COMPONENT libpto1 NAMELINK_COMPONENT libpto-dev)
-    install(TARGETS pto_runtime pto_kernels pto_static ARCHIVE DESTINATION lib COMPONENT libpto-dev)
+    install(TARGETS pto_static ARCHIVE DESTINATION lib COMPONENT libpto-dev)
     if(TARGET pto_wire_mpi)
         install(TARGETS pto_wire_mpi LIBRARY DESTINATION lib COMPONENT libpto-mpi)
         if(TARGET pto_wire_mpich)

@@ -53,12 +53,6 @@ bool params_exist(const struct emitter *e)
     return any;
 }
 
-/* As --set names it. */
-static const char *option_name(struct emitter *e, const struct symbol *s)
-{
-    return s->module->is_main ? s->name : arena_printf(e->mem, "%s.%s", s->module->option_name, s->name);
-}
-
 void params_assign_names(struct emitter *e)
 {
     struct names members = {.mem = e->mem};
@@ -173,7 +167,7 @@ static void emit_following(struct following *f, const struct symbol *s)
         out_line(e->out,
                  "    snprintf(message, size, \"the default of param '%s', %%s, has no value: give --set %s=VALUE\", "
                  "settings[%d].derived);",
-                 s->name, option_name(e, s), number);
+                 s->name, symbol_option_name(e->mem, s), number);
         out_line(e->out, "    return false;");
         out_line(e->out, "}");
     }
@@ -238,7 +232,7 @@ int params_emit_table(struct emitter *e)
     if (count > 0) out_line(e->out, "static const PTOProgramParam settings[] = {");
     for (size_t i = 0; i < list.count; i++) {
         const struct symbol *s = list.data[i];
-        const char *name = option_name(e, s);
+        const char *name = symbol_option_name(e->mem, s);
         const char *derived = is_derived(s) ? arena_printf(e->mem, ", .derived = %s",
                                                            c_string(e, emit_source_text(e, s->decl->decl.value->at)))
                                             : "";

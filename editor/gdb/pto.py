@@ -35,7 +35,7 @@ def string(pointer):
 def constant(name, symbol=None):
     found = gdb.lookup_static_symbol(name) or gdb.lookup_global_symbol(name)
     if not found:
-        raise gdb.GdbError(f"libpto has no debug information ({name}): link the program with a library that was built with -g")
+        raise gdb.GdbError(f"libpto has no debug information ({name}): build the program with `ptoc build -g`")
     return found
 
 

@@ -7,15 +7,14 @@
 #include "syntax/ast_walk.h"
 #include <string.h>
 
-/* As the command line names it: T of the main file, tile.T of a module. */
-static const char *option_name(struct checker *c, const struct symbol *s)
+const char *symbol_option_name(struct arena *mem, const struct symbol *s)
 {
-    return s->module->is_main ? s->name : arena_printf(c->mem, "%s.%s", s->module->option_name, s->name);
+    return s->module->is_main ? s->name : arena_printf(mem, "%s.%s", s->module->option_name, s->name);
 }
 
 static const struct define *find_define(struct checker *c, const struct symbol *s)
 {
-    const char *name = c->options->define_count > 0 ? option_name(c, s) : NULL;
+    const char *name = c->options->define_count > 0 ? symbol_option_name(c->mem, s) : NULL;
     for (int i = 0; i < c->options->define_count; i++) {
         if (strcmp(c->options->defines[i].name, name) != 0) continue;
         c->define_used[i] = true;
@@ -82,7 +81,7 @@ static void refuse_define(struct checker *c, const char *define)
     for (size_t i = 0; i < c->modules.count; i++)
         for (int k = 0; k < c->modules.data[i]->symbol_count; k++) {
             const struct symbol *s = c->modules.data[i]->symbols[k];
-            const char *name = option_name(c, s);
+            const char *name = symbol_option_name(c->mem, s);
             if (s->kind == SYM_CONST) vec_push(&names, name);
             if (s->kind == SYM_PARAM && strcmp(name, define) == 0) is_param = true;
         }

@@ -22,6 +22,8 @@ struct module {
     const char *real_path; /* which file it is; nothing that is generated has it, but for --depfile */
 };
 
+/* A const or a param as the command line names it: T of the main file, vec.T of a module.  In mem, or s->name. */
+const char *symbol_option_name(struct arena *mem, const struct symbol *s);
 /* Of the library of kernels, and not the main file. */
 bool module_is_std(const struct module *m);
 

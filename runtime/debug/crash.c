@@ -94,7 +94,8 @@ static void put_address(struct crash_text *t, uint64_t address)
     put_in_base(t, address, 16);
 }
 
-/* Of at most 6 digits behind the point where that is exact enough; else its bits.  A handler may call no printf. */
+/* Writes v with up to 6 decimals, and a very large or very small one as its bits.  printf is not safe in a signal
+ * handler. */
 static void put_real(struct crash_text *t, double v)
 {
     const double size = v < 0 ? -v : v;

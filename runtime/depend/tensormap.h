@@ -48,7 +48,7 @@ void ptoi_map_destroy(struct tensormap *m);
  * are joined, and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined
  * or not. */
 void ptoi_map_register_outside(struct tensormap *m, int64_t low, int64_t high);
-/* The run ends: what was registered until now may be other arrays in the next one. */
+/* The run ends.  The next one may have other arrays at the addresses that this one registered. */
 void ptoi_map_end_run(struct tensormap *m);
 /* An access to [low, high) of a registered buffer, in which base lies, exceeds it: the bytes that the buffer has; else
  * 0. */

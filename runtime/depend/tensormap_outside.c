@@ -110,8 +110,8 @@ static bool holds(const struct map_buffer *b, int64_t low, int64_t high) { retur
 
 static uint64_t cache_at(int64_t low) { return (uint64_t)low * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CACHE_BITS); }
 
-/* The bytes of sorted[at], which is the only one that [low, high) overlaps, if nobody needs to know what they were
- * before: its tasks have retired, and it was registered in another run, or never. */
+/* Gives sorted[at] the bytes [low, high), if it is the only buffer that they overlap and nothing refers to it as it is:
+ * its tasks have retired, and it was registered in another run, or never. */
 static bool begins_anew(struct outside *o, int64_t at, int64_t low, int64_t high)
 {
     if (at == o->count || o->sorted[at]->low >= high) return false;

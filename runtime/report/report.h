@@ -31,7 +31,7 @@ static inline PTOStatus ptoi_publish(PTOStatus status, struct whole_file *file)
     return status;
 }
 
-/* The same for a caller of the library, who gets a sentence. */
+/* The same for a caller of the library; a failure leaves a message in the thread. */
 static inline PTOStatus ptoi_publish_for(PTOStatus status, struct whole_file *file, const char *path)
 {
     status = ptoi_publish(status, file);

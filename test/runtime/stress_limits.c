@@ -3,6 +3,7 @@
  * outputs, 1,000 deadlocks, 10^4 failures).  PTO_SLOW_MS: how long the slow kernels of the no-false-report test sleep
  * (default 20). */
 #include "graph_fuzz.h"
+#include "pages.h"
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
@@ -16,14 +17,7 @@ static long scale(void)
     return text ? atol(text) : 1;
 }
 
-static long resident_kib(void)
-{
-    long pages = 0, resident = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (f && fscanf(f, "%ld %ld", &pages, &resident) != 2) resident = 0;
-    if (f) fclose(f);
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
+static long resident_kib(void) { return pages_now().resident * (sysconf(_SC_PAGESIZE) / 1024); }
 
 static int64_t now_us(void)
 {

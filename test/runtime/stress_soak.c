@@ -6,6 +6,7 @@
  * PTO_SOAK_SECONDS=N lasts N seconds (default 6; an hour is what a release is checked with), PTO_SEED=S begins
  * elsewhere. */
 #include "graph_fuzz.h"
+#include "pages.h"
 #include "shared/sanitizer.h"
 #include "submit.h"
 #include "unit.h"
@@ -314,13 +315,9 @@ static long count_entries(const char *folder)
 static struct holdings measure(void)
 {
     struct holdings h = {0};
-    long pages = 0, resident = 0;
     pto_runtime_trim(NULL);
     malloc_trim(0);
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (f && fscanf(f, "%ld %ld", &pages, &resident) != 2) resident = 0;
-    if (f) fclose(f);
-    h.resident_kib = resident * (sysconf(_SC_PAGESIZE) / 1024);
+    h.resident_kib = pages_now().resident * (sysconf(_SC_PAGESIZE) / 1024);
     h.descriptors = count_entries("/proc/self/fd");
     h.threads = count_entries("/proc/self/task");
     h.has_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;

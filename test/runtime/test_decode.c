@@ -200,7 +200,7 @@ TEST(every_refusal_has_one_sentence_and_one_status_on_all_paths)
 /* ---- bounds of registered arrays --------------------------------------------------------------------------------- */
 
 struct exceeding {
-    char *array; /* of 64 bytes, with more behind them */
+    char *array; /* 64 bytes, followed by others */
     int form;
     bool is_registered, fits;
 };
@@ -214,7 +214,7 @@ static void exceed(PTORuntime *rt, void *arg)
     if (e->is_registered) pto_buffer(rt, e->array, 64);
     const PTOTaskParam forms[] = {
         PTO_INOUT(e->array, 0, 64 + 4 * !e->fits),
-        PTO_INOUT(e->array, !e->fits, 64), /* all of it lies behind */
+        PTO_INOUT(e->array, !e->fits, 64), /* none of it lies in the array */
         PTO_INPUT(e->array, 0, PTO_ARRAY(PTO_F32, extent)),
         {.kind = PTO_PARAM_INPUT,
          .type = PTO_F32,

@@ -1,4 +1,5 @@
 /* test_destroy.c - a runtime that is destroyed gives back all that it mapped, on every engine. */
+#include "pages.h"
 #include "submit.h"
 #include "unit.h"
 #include <malloc.h>
@@ -17,16 +18,6 @@ static void one_task(PTORuntime *rt, void *arg)
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "quarantine_size_mb=1:thread_local_quarantine_size_kb=16"; }
 
-static long mapped_pages(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    EXPECT_EQ(fscanf(file, "%ld", &pages), 1);
-    fclose(file);
-    return pages;
-}
-
 static void create_and_destroy(const PTOConfig *config, int rounds)
 {
     for (int i = 0; i < rounds; i++) {
@@ -40,13 +31,13 @@ static void create_and_destroy(const PTOConfig *config, int rounds)
 TEST(what_a_runtime_mapped_goes_back)
 {
     enum { WARM = 10, ROUNDS = 60 };
-    mallopt(M_ARENA_MAX, 1); /* malloc maps an arena for a new thread now and then, whoever asked for it */
+    mallopt(M_ARENA_MAX, 1); /* else malloc maps an arena for a thread now and then, which is no leak */
     for (int e = 0; e < PTO_ENGINES; e++) {
         const PTOConfig c = {.engine = (PTOEngine)e, .workers = {0, 1}, .heap_bytes = 1 << 16};
         create_and_destroy(&c, WARM);
-        const long before = mapped_pages();
+        const long before = pages_now().mapped;
         create_and_destroy(&c, ROUNDS);
-        const long grown = mapped_pages() - before;
+        const long grown = pages_now().mapped - before;
         if (grown >= ROUNDS / 2) fprintf(stderr, "engine %d: %ld pages more after %d rounds\n", e, grown, ROUNDS);
         EXPECT(grown < ROUNDS / 2); /* less than a page a round */
     }

@@ -1,5 +1,6 @@
 /* test_slots.c - which tensor lies in which granule of the heap of a checked run. */
 #include "debug/slots.h"
+#include "pages.h"
 #include "unit.h"
 #include "shared/window.h"
 
@@ -22,25 +23,15 @@ TEST(another_tensor_is_found_in_any_granule_of_a_range)
     ptoi_slots_free(&s);
 }
 
-static long mapped_pages(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    EXPECT_EQ(fscanf(file, "%ld", &pages), 1);
-    fclose(file);
-    return pages;
-}
-
 TEST(the_memory_of_the_table_goes_back)
 {
     enum { ROUNDS = 200, GRANULES = 1 << 16 }; /* 512 KiB each */
     struct slots s;
-    const long before = mapped_pages();
+    const long before = pages_now().mapped;
     for (int i = 0; i < ROUNDS; i++) {
         EXPECT(ptoi_slots_init(&s, (uint64_t)GRANULES * PTO_GRANULE));
         ptoi_slots_free(&s);
         EXPECT(s.tensor == NULL);
     }
-    EXPECT(mapped_pages() - before < 10 * GRANULES * (long)sizeof(char *) / 4096);
+    EXPECT(pages_now().mapped - before < 10 * GRANULES * (long)sizeof(char *) / 4096);
 }

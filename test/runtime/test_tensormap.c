@@ -124,7 +124,7 @@ TEST(a_registered_buffer_has_bounds_to_the_end_of_the_run)
     EXPECT_EQ(ptoi_map_exceeds(m, 1000, 1000, 1064), 0);
     EXPECT_EQ(ptoi_map_exceeds(m, 1000, 1000, 1068), 64);
     EXPECT_EQ(ptoi_map_exceeds(m, 1063, 999, 1064), 64);
-    EXPECT_EQ(ptoi_map_exceeds(m, 1000, 1064, 1072), 64); /* all of it lies behind */
+    EXPECT_EQ(ptoi_map_exceeds(m, 1000, 1064, 1072), 64); /* none of it lies in the array */
     EXPECT_EQ(ptoi_map_exceeds(m, 999, 999, 1068), 0);    /* another array */
     EXPECT(ptoi_map_find_within(m, &within, 1000) && !ptoi_map_find_within(m, &past, 1000));
     /* memory that touches it does not belong to it */

@@ -1,5 +1,6 @@
 /* test_views.c - views of views: every element is where index arithmetic says, no element is copied, none is
  * outside. */
+#include "pages.h"
 #include "tensors.h"
 #include <pto/pto_runtime.h>
 
@@ -282,15 +283,6 @@ TEST(random_chains_of_views_are_what_index_arithmetic_says)
     EXPECT_EQ(living(), 0);
 }
 
-static int64_t pages_in_use(void)
-{
-    long all = 0, resident = 0;
-    FILE *in = fopen("/proc/self/statm", "r");
-    if (!in || fscanf(in, "%ld %ld", &all, &resident) != 2) resident = -1;
-    if (in) fclose(in);
-    return resident;
-}
-
 TEST(ten_million_views_leave_no_memory_behind)
 {
     enum { MANY = 10000000, FEW = 1000 };
@@ -304,8 +296,8 @@ TEST(ten_million_views_leave_no_memory_behind)
     for (int64_t i = 0; i < count; i++) {
         PTOTensor *slice = pto_tensor_slice(t, (int)(i & 1), i % 3, 4, 1);
         pto_tensor_release(slice);
-        if (i == FEW) after_few = pages_in_use();
+        if (i == FEW) after_few = pages_now().resident;
     }
-    EXPECT(pages_in_use() <= after_few + 256);
+    EXPECT(pages_now().resident <= after_few + 256);
     pto_tensor_release(t);
 }

@@ -188,8 +188,7 @@ bool cache_list(int file, struct strbuf *list)
     char block[4096];
     for (uint64_t done = 0; at >= 0 && done < tail.list_bytes;) {
         const uint64_t left = tail.list_bytes - done;
-        const ssize_t got = pread(file, block, left < sizeof block ? left : sizeof block,
-                                  (off_t)(at - (int64_t)left));
+        const ssize_t got = pread(file, block, left < sizeof block ? left : sizeof block, (off_t)(at - (int64_t)left));
         if (got <= 0) return false;
         strbuf_add(list, block, (size_t)got);
         done += (uint64_t)got;

@@ -50,8 +50,8 @@ void reads_begin(struct reads *r, struct arena *mem, const char *temp_dir, const
 
 void reads_free(struct reads *r)
 {
-    read_names *const all[] = {&r->sources,      &r->libraries,    &r->programs,
-                               &r->include_dirs, &r->library_dirs, &r->asked, &r->lines};
+    read_names *const all[] = {&r->sources,      &r->libraries, &r->programs, &r->include_dirs,
+                               &r->library_dirs, &r->asked,     &r->lines};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) vec_free(all[i]);
 }
 
@@ -187,8 +187,7 @@ void reads_add_library_dirs(struct reads *r, const char *log)
 void reads_add_list(struct reads *r, const struct strbuf *list)
 {
     const char *line = strbuf_text(list);
-    for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
-        add_name(r, &r->lines, line, strcspn(line, "\n"));
+    for (; *line; line += strcspn(line, "\n"), line += *line == '\n') add_name(r, &r->lines, line, strcspn(line, "\n"));
 }
 
 /* ---- programs ---- */

@@ -59,7 +59,7 @@ static bool is_for_one_run(const struct toolchain *t) { return t->o->verb == VER
 static void add_common(words *argv, const struct toolchain *t)
 {
     vec_push(argv, t->o->optimize < 0 ? "-O2" : arena_printf(t->mem, "-O%d", t->o->optimize));
-    vec_push(argv, is_for_one_run(t) ? "-g1" : "-g"); /* lines, for the report of a crash */
+    vec_push(argv, is_for_one_run(t) && !t->o->debug ? "-g1" : "-g"); /* lines, for the report of a crash */
     if (is_shared(t)) {
         vec_push(argv, "-fPIC");
         vec_push(argv, "-fvisibility=hidden"); /* calls within the object are as those of a program */
@@ -132,11 +132,14 @@ static void add_program(words *argv, const struct toolchain *t)
     if (is_for_one_run(t) && t->only_submits && t->o->optimize < 0) vec_push(argv, "-Og");
 }
 
-/* An object has the kernels that it calls, and shares the runtime with the program that loads it. */
+/* An object has the kernels that it calls, and shares the runtime with the program that loads it.  To copy the debug
+ * information of the archives takes the linker twice as long as all else. */
 static void add_libraries(words *argv, const struct toolchain *t)
 {
-    vec_push(argv, arena_printf(t->mem, "%s/lib/libpto_kernels.a", t->prefix));
-    vec_push(argv, arena_printf(t->mem, is_shared(t) ? "%s/lib/libpto.so" : "%s/lib/libpto_runtime.a", t->prefix));
+    const char *const lib = arena_printf(t->mem, t->o->debug ? "%s/lib/pto/debug" : "%s/lib", t->prefix);
+    vec_push(argv, arena_printf(t->mem, "%s/libpto_kernels.a", lib));
+    vec_push(argv, is_shared(t) ? arena_printf(t->mem, "%s/lib/libpto.so", t->prefix)
+                                : arena_printf(t->mem, "%s/libpto_runtime.a", lib));
     if (is_shared(t)) {
         vec_push(argv, "-shared");
         vec_push(argv, "-Wl,--no-undefined");
@@ -147,7 +150,7 @@ static void add_libraries(words *argv, const struct toolchain *t)
     add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/ldflags", t->prefix));
     vec_push(argv, "-lm");
     vec_push(argv, "-pthread");
-    if (is_for_one_run(t)) vec_push(argv, "-Wl,--build-id=none"); /* a digest of 3 MB of debug information */
+    if (is_for_one_run(t)) vec_push(argv, "-Wl,--build-id=none"); /* a digest of all of it */
 }
 
 /* ---- the key of a build ---- */
