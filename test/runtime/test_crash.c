@@ -380,3 +380,40 @@ TEST(the_argument_next_to_the_address_of_a_crash_is_named)
         }
     munmap(pages, 3 * PAGE);
 }
+
+/* ---- scalars ----------------------------------------------------------------------------------------------------- */
+
+static int k_abort(const PTOArg *a) { return (void)a, abort(), 0; }
+static const PTOKernel aborts = {.name = "aborts", .worker = PTO_WORKER_VECTOR, .fn = k_abort};
+
+static void abort_with_scalars(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    PTOTaskParam p[] = {PTO_SCALAR(1.5f),      PTO_SCALAR(-0.25),      PTO_SCALAR(1234567.890625),
+                        PTO_SCALAR(0.9999999), PTO_SCALAR(-0.00125),   PTO_SCALAR(0.000125),
+                        PTO_SCALAR(1e300),     PTO_SCALAR((bool)true), PTO_SCALAR((bool)false),
+                        PTO_SCALAR(INT64_MIN)};
+    p[9].type = 0; /* in a list that was made by hand */
+    pto_submit_task(rt, &aborts, p, 10);
+}
+
+static void run_scalars(void *arg)
+{
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL, .always_defer = true}, NULL);
+    if (rt) pto_runtime_run(rt, abort_with_scalars, arg);
+}
+
+TEST(the_scalars_of_a_crash_are_printed_by_their_types)
+{
+    if (PTOI_HAS_SANITIZER) return;
+    char text[4096];
+    EXPECT_EQ(WTERMSIG(in_process(run_scalars, NULL, text, sizeof text)), SIGABRT);
+    const char *const list = strstr(text, "\n  argument 1: ");
+    assert_non_null(list);
+    EXPECT(ends_with(list, help));
+    text[strlen(text) - strlen(help)] = '\0';
+    EXPECT_STR(list, "\n  argument 1: 1.5\n  argument 2: -0.25\n  argument 3: 1234567.890625\n  argument 4: 1"
+                     "\n  argument 5: -0.00125\n  argument 6: f64 of the bits 0x3f20624dd2f1a9fc"
+                     "\n  argument 7: f64 of the bits 0x7e37e43c8800759c\n  argument 8: true\n  argument 9: false"
+                     "\n  argument 10: 0x8000000000000000 (-9223372036854775808)");
+}
