@@ -69,19 +69,22 @@ static int open_directly(const char *path)
     return -1;
 }
 
+/* Behind what was printed already. */
+static int open_standard_output(void) { return fflush(stdout) == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : -1; }
+
 static int open_target(struct whole_file *f, const char *path)
 {
     struct stat st;
     if (!*path) return errno = ENOENT, -1;
+    if (strcmp(path, "-") == 0) return open_standard_output();
+    const bool exists = stat(path, &st) == 0;
+    if (!exists && errno != ENOENT) return -1;
+    /* Its links are not followed by name: that of an open pipe, in /proc, names no file. */
+    if (exists && !S_ISREG(st.st_mode)) return open_directly(path);
     f->target = follow_links(path);
     if (!f->target) return -1;
-    const bool exists = stat(f->target, &st) == 0;
-    if (!exists && errno != ENOENT) return -1;
-    if (exists && S_ISREG(st.st_mode)) return access(f->target, W_OK) == 0 ? create_beside(f, &st) : -1;
     if (!exists) return create_beside(f, NULL);
-    free(f->target);
-    f->target = NULL;
-    return open_directly(path);
+    return access(f->target, W_OK) == 0 ? create_beside(f, &st) : -1;
 }
 
 bool ptoi_whole_open(struct whole_file *f, const char *path)

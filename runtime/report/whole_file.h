@@ -4,7 +4,8 @@
  *            on a full disk the old file is there, or the new one.  Several files are finished first and then renamed
  *            together.
  * Owner      the caller, until ptoi_whole_drop.
- * Invariant  a link stays a link, a file keeps its mode; devices and pipes are written as they are.
+ * Invariant  a link stays a link, a file keeps its mode; devices and pipes are written as they are, and `-` is standard
+ *            output.
  * Errors     false, with errno.
  * Tests      test/runtime/test_whole_file.c, test/lit/host/whole-files.test */
 #ifndef PTOI_WHOLE_FILE_H
@@ -14,7 +15,7 @@
 
 struct whole_file {
     FILE *out;    /* to be written; NULL once finished */
-    char *target; /* the file that the path means; NULL: a device or a pipe, which is not replaced */
+    char *target; /* the file that the path means; NULL: it is not replaced */
     char *beside; /* where it is written; NULL as target is, and once renamed */
 };
 
