@@ -46,13 +46,14 @@ struct emitter {
     VEC(struct site) sites;
     const char *digested; /* the line whose digest is known: that of the last site */
     uint32_t line_digest;
-    int submits;                 /* calls of pto_submit_task that were printed */
-    struct ptrmap c_names;       /* symbol -> its name in C */
-    struct ptrmap kernels;       /* kernel -> struct kernel_names */
-    struct ptrmap used;          /* symbols and stored sizes that the text names */
-    struct ptrmap param_members; /* param -> its member of struct params */
-    bool names_params;           /* the text names `params`; cleared by params_declare */
-    bool has_global_params;      /* params are read from the global variables of a library */
+    int submits;                            /* calls of pto_submit_task that were printed */
+    struct ptrmap c_names;                  /* symbol -> its name in C */
+    struct ptrmap kernels;                  /* kernel -> struct kernel_names */
+    struct ptrmap used;                     /* symbols and stored sizes that the text names */
+    struct ptrmap param_members;            /* param -> its member of struct params */
+    bool names_params;                      /* the text names `params`; cleared by params_declare */
+    bool needs_integers, needs_mathematics; /* headers of functions that kernels in index notation name */
+    bool has_global_params;                 /* params are read from the global variables of a library */
     struct lowering *lowering;
 
     const char *frame;       /* the function's frame, in C */
@@ -143,9 +144,9 @@ void scratch_print_bounds(void *emitter, struct ir_op *op); /* a line for each c
 const char *emit_bytes_text(struct emitter *e, const struct size *s); /* "4 * N bytes" */
 
 /* ---- emit_c.c ---- */
-bool emit_has_f16(const struct symbol *s);     /* a kernel or function with a tensor of f16 */
-void emit_equations_header(struct emitter *e); /* for kernels in index notation */
-void emit_f16_error(struct out *out);          /* where the C compiler has no such type */
+bool emit_has_f16(const struct symbol *s);      /* a kernel or function with a tensor of f16 */
+void emit_equations_headers(struct emitter *e); /* that the kernels in index notation printed so far need */
+void emit_f16_error(struct out *out);           /* where the C compiler has no such type */
 
 /* ---- equations/equations.c ---- */
 /* the C function of a kernel in index notation */

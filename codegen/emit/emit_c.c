@@ -163,16 +163,18 @@ static bool has_scratch(const struct emitter *e)
     return false;
 }
 
-void emit_equations_header(struct emitter *e)
+void emit_equations_headers(struct emitter *e)
 {
     if (e->options->no_fma) out_line(e->out, "#define PTO_NO_FMA 1");
     out_line(e->out, "#include <pto/pto_equations.h>");
+    if (e->needs_integers) out_line(e->out, "#include <pto/pto_integers.h>");
+    if (e->needs_mathematics) out_line(e->out, "#include <pto/pto_mathematics.h>");
 }
 
 /* Of the runtime, and of C. */
 static void emit_headers(struct emitter *e, bool has_equations, bool has_scratch)
 {
-    if (has_equations) emit_equations_header(e);
+    if (has_equations) emit_equations_headers(e);
     out_line(e->out, "#include <pto/pto_program.h>");
     if (has_scratch) out_line(e->out, "#include <pto/pto_scratch.h>");
     out_line(e->out, "#include <stdbool.h>");
@@ -252,22 +254,39 @@ static void emit_prototypes(struct emitter *e)
     }
 }
 
-static void emit_file(struct emitter *e)
+/* Apart, as their text says which headers stand before it. */
+static struct out emit_before_head(struct emitter *e, void (*emit)(struct emitter *e))
 {
-    struct out functions = {0}, *file = e->out;
-    e->out = &functions;
+    struct out text = {0}, *const file = e->out;
+    e->out = &text;
+    emit(e);
+    e->out = file;
+    return text;
+}
+
+static void emit_kernels(struct emitter *e)
+{
+    for (size_t i = 0; i < e->plan->kernels.count; i++) kernel_emit(e, e->plan->kernels.data[i]);
+}
+
+static void emit_functions(struct emitter *e)
+{
     for (size_t i = 0; i < e->plan->orchs.count; i++) {
         frame_report(e, e->plan->orchs.data[i]);
         emit_function(e, e->plan->functions.data[i]);
     }
-    e->out = file;
+}
+
+static void emit_file(struct emitter *e)
+{
+    struct out functions = emit_before_head(e, emit_functions), kernels = emit_before_head(e, emit_kernels);
     emit_head(e);
     emit_f16_test(e);
     emit_sites(e);
     params_emit(e);
-    for (size_t i = 0; i < e->plan->kernels.count; i++) kernel_emit(e, e->plan->kernels.data[i]);
+    out_append(e->out, &kernels);
     emit_prototypes(e);
-    out_append(file, &functions);
+    out_append(e->out, &functions);
     for (size_t i = 0; i < e->plan->exports.count; i++) entry_emit(e, e->plan->exports.data[i]);
     if (e->options->no_main)
         params_derive_emit(e);
@@ -278,18 +297,20 @@ static void emit_file(struct emitter *e)
 
 static void emit_kernels_file(struct emitter *e)
 {
+    struct out kernels = emit_before_head(e, device_emit);
     emit_head(e);
     emit_f16_test(e);
     fates_emit(e);
-    device_emit(e);
+    out_append(e->out, &kernels);
 }
 
 static void emit_bodies_file(struct emitter *e)
 {
+    struct out kernels = emit_before_head(e, emit_kernels);
     emit_head(e);
     emit_f16_test(e);
     params_emit(e);
-    for (size_t i = 0; i < e->plan->kernels.count; i++) kernel_emit(e, e->plan->kernels.data[i]);
+    out_append(e->out, &kernels);
 }
 
 static void generate(struct front *front, const struct checked *checked, const struct codegen_options *options,

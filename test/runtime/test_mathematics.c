@@ -6,6 +6,8 @@
 #include <float.h>
 #include <math.h>
 #include <pto/pto_equations.h>
+#include <pto/pto_integers.h>
+#include <pto/pto_mathematics.h>
 #include <stdlib.h>
 #include <string.h>
 

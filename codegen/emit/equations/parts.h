@@ -73,6 +73,8 @@ struct eq_access equation_home(const struct eq_printer *p, const struct eq_acces
 /* ---- value.c ---- */
 /* Prints what has to come before it as lines. */
 const char *equation_value(struct eq_printer *p, const struct eq_expr *x, enum precedence prec);
+/* The text names a function of this type: its header is included. */
+void equation_need_type(struct eq_printer *p, enum elem type);
 const char *equation_binary(struct eq_printer *p, enum eq_kind kind, enum elem type, const char *a, const char *b);
 bool equation_is_float(enum elem elem);
 bool equation_holds_reduction(const struct eq_expr *x);

@@ -93,9 +93,11 @@ void equation_step(struct eq_printer *p, const struct eq_expr *x, const char *in
     const char *value = equation_value(p, term, P_ADD);
     if (equation_is_float(x->type) && x->reduce.kind <= EQ_PROD)
         out_line(out, "%s %s= %s;", into, x->reduce.kind == EQ_SUM ? "+" : "*", value);
-    else
+    else {
+        equation_need_type(p, x->type);
         out_line(out, "%s = pto_%s_%s(%s, %s);", into, kinds[x->reduce.kind].operation, elem_name(x->type), into,
                  value);
+    }
 }
 
 static void close_loops(struct eq_printer *p, int count)

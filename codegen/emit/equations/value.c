@@ -1,5 +1,6 @@
 /* value.c - expressions of an equation as C.
- * Idea       what C has is an operator, everything else is a function of pto_equations.h whose name ends with the type.
+ * Idea       what C has is an operator, everything else is a function of pto_equations.h, pto_integers.h or
+ *            pto_mathematics.h whose name ends with the type.
  *            An expression is text; what has to be done before it (a reduction) is printed as lines.  Of a select with
  *            a reduction in an arm the lines stand inside of an `if`.
  * Invariant  no contraction, no reordering: the bits are those of the text.  Integers are modulo 2^w, without undefined
@@ -61,10 +62,17 @@ static const char *integer_text(struct eq_printer *p, const struct eq_expr *x)
                : arena_copy(p->e->mem, strbuf_text(&b), b.length);
 }
 
-/* Every operand once: a macro would not do. */
-static const char *call(struct eq_printer *p, const char *function, enum elem type, const char *a, const char *b)
+void equation_need_type(struct eq_printer *p, enum elem type)
 {
-    return arena_printf(p->e->mem, b ? "pto_%s_%s(%s, %s)" : "pto_%s_%s(%s)", function, elem_name(type), a, b);
+    if (!equation_is_float(type) && type != ELEM_I64) p->e->needs_integers = true;
+}
+
+/* Every operand once: a macro would not do. */
+static const char *call(struct eq_printer *p, enum eq_kind kind, enum elem type, const char *a, const char *b)
+{
+    equation_need_type(p, type);
+    if (kind >= EQ_EXP && kind <= EQ_POW && kind != EQ_SQRT && kind != EQ_RSQRT) p->e->needs_mathematics = true;
+    return arena_printf(p->e->mem, b ? "pto_%s_%s(%s, %s)" : "pto_%s_%s(%s)", functions[kind], elem_name(type), a, b);
 }
 
 static const char *load(struct eq_printer *p, const struct eq_expr *x)
@@ -84,6 +92,7 @@ static const char *cast(struct eq_printer *p, const struct eq_expr *x, enum prec
     if (to == ELEM_BOOL) return arena_printf(p->e->mem, "(%s != 0)", equation_value(p, x->a, P_EQ));
     if (equation_is_float(to) || from == ELEM_BOOL)
         return arena_printf(p->e->mem, "(%s)%s", c_elem_type(to), equation_value(p, x->a, P_UNARY));
+    p->e->needs_integers = true;
     const char *source = equation_is_float(from) ? "f64" : from == ELEM_U64 ? "u64" : "i64";
     return arena_printf(p->e->mem, "pto_%s_of_%s(%s)", elem_name(to), source, equation_value(p, x->a, P_ANY));
 }
@@ -138,7 +147,7 @@ static bool is_arithmetic(enum eq_kind kind) { return kind == EQ_ADD || kind == 
 const char *equation_binary(struct eq_printer *p, enum eq_kind kind, enum elem type, const char *a, const char *b)
 {
     if (equation_is_float(type) && is_arithmetic(kind)) return with_operator(p, kind, a, b, P_ANY);
-    return call(p, functions[kind], type, a, b);
+    return call(p, kind, type, a, b);
 }
 
 static const char *binary(struct eq_printer *p, const struct eq_expr *x, enum precedence prec)
@@ -147,6 +156,7 @@ static const char *binary(struct eq_printer *p, const struct eq_expr *x, enum pr
     const bool is_float = equation_is_float(type);
     if ((x->kind == EQ_DIV || x->kind == EQ_MOD) && !is_float) {
         const char *a = equation_value(p, x->a, P_ANY), *b = equation_value(p, x->b, P_ANY);
+        equation_need_type(p, type);
         return arena_printf(p->e->mem, "pto_%s_%s(&%s, %s, %s)", functions[x->kind], elem_name(type),
                             x->may_fail ? p->failed : "(int){0}", a, b);
     }
@@ -154,7 +164,7 @@ static const char *binary(struct eq_printer *p, const struct eq_expr *x, enum pr
                              x->kind == EQ_SHR || (is_arithmetic(x->kind) && !is_float);
     if (by_function) {
         const char *a = equation_value(p, x->a, P_ANY), *b = equation_value(p, x->b, P_ANY);
-        return call(p, functions[x->kind], type, a, b);
+        return call(p, x->kind, type, a, b);
     }
     const enum precedence inner = operators[x->kind].prec;
     /* bits and comparisons stand in parentheses inside of each other: gcc asks for them */
@@ -175,7 +185,7 @@ const char *equation_value(struct eq_printer *p, const struct eq_expr *x, enum p
     case EQ_SCALAR: return emit_name(p->e, x->scalar);
     case EQ_LOAD: return load(p, x);
     case EQ_NEG:
-        if (!equation_is_float(x->type)) return call(p, "neg", x->type, equation_value(p, x->a, P_ANY), NULL);
+        if (!equation_is_float(x->type)) return call(p, EQ_NEG, x->type, equation_value(p, x->a, P_ANY), NULL);
         return wrap(p, arena_printf(p->e->mem, "-%s", equation_value(p, x->a, P_POSTFIX)), prec >= P_UNARY);
     case EQ_NOT: return arena_printf(p->e->mem, "!%s", equation_value(p, x->a, P_POSTFIX));
     case EQ_BITNOT: return arena_printf(p->e->mem, "(%s)~%s", c_elem_type(x->type), equation_value(p, x->a, P_POSTFIX));
@@ -195,6 +205,6 @@ const char *equation_value(struct eq_printer *p, const struct eq_expr *x, enum p
     case EQ_REDUCE: return equation_reduction(p, x);
     default:
         if (x->b) return binary(p, x, prec);
-        return call(p, functions[x->kind], x->type, equation_value(p, x->a, P_ANY), NULL);
+        return call(p, x->kind, x->type, equation_value(p, x->a, P_ANY), NULL);
     }
 }

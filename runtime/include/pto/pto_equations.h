@@ -6,8 +6,8 @@
  * Rounding    nothing here contracts or reorders; pto_fma_* is one rounding where `fused`. */
 #ifndef PTO_EQUATIONS_H
 #define PTO_EQUATIONS_H
+#include <pto/detail/elements.h>
 #include <pto/pto_arithmetic.h>
-#include <pto/pto_mathematics.h>
 #include <pto/pto_scratch.h>
 #include <pto/pto_types.h>
 #include <stddef.h>
@@ -133,7 +133,7 @@ static inline size_t pto_bytes_sum(size_t a, size_t b)
 
 PTO_ELEMENTS_BEGIN
 
-/* ---- integers: modulo 2^w ---------------------------------------------------------------------------------------- */
+/* ---- integers: modulo 2^w; the other types are those of pto_integers.h -------------------------------------------- */
 #define PTO_INTEGER(name, type, wide, least, bits)                                                                     \
     PTO_ELEMENTS type pto_add_##name(type a, type b) { return (type)((wide)a + (wide)b); }                             \
     PTO_ELEMENTS type pto_sub_##name(type a, type b) { return (type)((wide)a - (wide)b); }                             \
@@ -156,15 +156,7 @@ PTO_ELEMENTS_BEGIN
         *failed = is_wrong ? PTO_FAILED_DIVIDE : *failed;                                                              \
         return (type)(a % (is_wrong ? (type)1 : b));                                                                   \
     }
-PTO_INTEGER(i8, int8_t, uint32_t, INT8_MIN, 8)
-PTO_INTEGER(i16, int16_t, uint32_t, INT16_MIN, 16)
-PTO_INTEGER(i32, int32_t, uint32_t, INT32_MIN, 32)
 PTO_INTEGER(i64, int64_t, uint64_t, INT64_MIN, 64)
-PTO_INTEGER(u8, uint8_t, uint32_t, 0, 8)
-PTO_INTEGER(u16, uint16_t, uint32_t, 0, 16)
-PTO_INTEGER(u32, uint32_t, uint32_t, 0, 32)
-PTO_INTEGER(u64, uint64_t, uint64_t, 0, 64)
-#undef PTO_INTEGER
 
 /* Sizes: what the compiler has proved to be an index has no division by zero. */
 PTO_ELEMENTS int64_t pto_quotient(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? pto_neg_i64(a) : a / b; }
@@ -175,34 +167,6 @@ PTO_ELEMENTS int64_t pto_ceiling(int64_t a, int64_t b)
     return q * b != a && (a < 0) == (b < 0) ? q + 1 : q;
 }
 PTO_ELEMENTS int64_t pto_whole_log2(int64_t a) { return a > 0 ? 63 - __builtin_clzll((unsigned long long)a) : 0; }
-
-/* ---- casts to integers: truncated, to the nearest that fits; not a number is 0 ----------------------------------- */
-#define PTO_CAST(name, type, least, most, below)                                                                       \
-    PTO_ELEMENTS type pto_##name##_of_f64(double v)                                                                    \
-    {                                                                                                                  \
-        return v >= below ? most : v > (double)least ? (type)v : v == v ? least : (type)0;                             \
-    }                                                                                                                  \
-    PTO_ELEMENTS type pto_##name##_of_u64(uint64_t v) { return v > (uint64_t)most ? most : (type)v; }
-#define PTO_CAST_SIGNED(name, type, least, most)                                                                       \
-    PTO_ELEMENTS type pto_##name##_of_i64(int64_t v) { return v < least ? least : v > most ? most : (type)v; }
-PTO_CAST(i8, int8_t, INT8_MIN, INT8_MAX, 127.0)
-PTO_CAST(i16, int16_t, INT16_MIN, INT16_MAX, 32767.0)
-PTO_CAST(i32, int32_t, INT32_MIN, INT32_MAX, 2147483647.0)
-PTO_CAST(i64, int64_t, INT64_MIN, INT64_MAX, 9223372036854775808.0)
-PTO_CAST(u8, uint8_t, 0, UINT8_MAX, 255.0)
-PTO_CAST(u16, uint16_t, 0, UINT16_MAX, 65535.0)
-PTO_CAST(u32, uint32_t, 0, UINT32_MAX, 4294967295.0)
-PTO_CAST(u64, uint64_t, 0, UINT64_MAX, 18446744073709551616.0)
-PTO_CAST_SIGNED(i8, int8_t, INT8_MIN, INT8_MAX)
-PTO_CAST_SIGNED(i16, int16_t, INT16_MIN, INT16_MAX)
-PTO_CAST_SIGNED(i32, int32_t, INT32_MIN, INT32_MAX)
-PTO_CAST_SIGNED(u8, uint8_t, 0, UINT8_MAX)
-PTO_CAST_SIGNED(u16, uint16_t, 0, UINT16_MAX)
-PTO_CAST_SIGNED(u32, uint32_t, 0, UINT32_MAX)
-#undef PTO_CAST
-#undef PTO_CAST_SIGNED
-PTO_ELEMENTS int64_t pto_i64_of_i64(int64_t v) { return v; }
-PTO_ELEMENTS uint64_t pto_u64_of_i64(int64_t v) { return v < 0 ? 0 : (uint64_t)v; }
 
 /* To nearest, to even; not a number stays one. */
 PTO_ELEMENTS uint16_t pto_bf16_bits(float value)
@@ -226,6 +190,8 @@ PTO_ELEMENTS uint16_t pto_bf16_bits(float value)
     PTO_ELEMENTS type pto_floor_##name(type a) { return __builtin_floor##f(a); }                                       \
     PTO_ELEMENTS type pto_ceil_##name(type a) { return __builtin_ceil##f(a); }                                         \
     PTO_ELEMENTS type pto_round_##name(type a) { return __builtin_rint##f(a); }                                        \
+    PTO_ELEMENTS type pto_sqrt_##name(type a) { return __builtin_sqrt##f(a); }                                         \
+    PTO_ELEMENTS type pto_rsqrt_##name(type a) { return (type)1 / __builtin_sqrt##f(a); }                              \
     PTO_ELEMENTS type pto_fma_##name(bool fused, type a, type b, type c)                                               \
     {                                                                                                                  \
         return fused ? __builtin_fma##f(a, b, c) : a * b + c;                                                          \

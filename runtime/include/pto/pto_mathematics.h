@@ -1,71 +1,19 @@
-/* pto_mathematics.h - exp log tanh sqrt rsqrt sin cos erf pow of elements: no table, no branch, no contraction, so each
- * lane of a vector and each level of a processor has the same bits.
+/* pto_mathematics.h - exp log tanh sin cos erf pow of elements: no table, no branch, no contraction, so each lane of a
+ * vector and each level of a processor has the same bits.
  *
- * Error       exp log tanh: at most 2 ulp; rsqrt sin cos erf pow: at most 4; sqrt is exact.  sin and cos of more than
- *             2^30 in absolute value lose accuracy.
+ * Error       exp log tanh: at most 2 ulp; sin cos erf pow: at most 4.  sin and cos of more than 2^30 in absolute value
+ *             lose accuracy.
  * Tests       test/runtime/test_mathematics.c, against long double */
 #ifndef PTO_MATHEMATICS_H
 #define PTO_MATHEMATICS_H
+#include <pto/detail/elements.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* C's own, without <math.h>: to read that header takes a C compiler a third of the time of all headers of a kernel. */
-#define PTO_INFINITY __builtin_inff()
-#define PTO_NAN      __builtin_nanf("")
-
-/* Functions over elements are inlined into their caller and become vectors there; `?:` is a selection, as no operation
- * traps. */
-#define PTO_ELEMENTS static inline __attribute__((always_inline, unused))
-#if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__
-#ifdef PTO_FOR_ONE_RUN /* without what takes the compiler half of its time and gains nothing */
-#define PTO_ELEMENTS_SOON_                                                                                             \
-    _Pragma("GCC optimize(\"no-ivopts\", \"no-schedule-insns2\")")                                                     \
-        _Pragma("GCC optimize(\"no-tree-slp-vectorize\", \"no-version-loops-for-strides\")")
-#else
-#define PTO_ELEMENTS_SOON_
-#endif
-/* The last of them defines macros of GCC's own, and GCC 12 drops the pragmas after it in the same macro. */
-#define PTO_ELEMENTS_BEGIN                                                                                             \
-    _Pragma("GCC push_options") PTO_ELEMENTS_SOON_ _Pragma(                                                            \
-        "GCC optimize(\"O3\", \"fp-contract=off\", \"no-loop-interchange\", \"no-loop-unroll-and-jam\")")              \
-        _Pragma("GCC optimize(\"no-trapping-math\", \"no-math-errno\")")
-#define PTO_ELEMENTS_END _Pragma("GCC pop_options")
-#elif defined __clang__
-#define PTO_ELEMENTS_BEGIN _Pragma("STDC FP_CONTRACT OFF")
-#define PTO_ELEMENTS_END
-#else
-#define PTO_ELEMENTS_BEGIN
-#define PTO_ELEMENTS_END
-#endif
 
 PTO_ELEMENTS_BEGIN
 
 /* ---- bits -------------------------------------------------------------------------------------------------------- */
 
-PTO_ELEMENTS int32_t pto_bits_f32(float value)
-{
-    int32_t bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-PTO_ELEMENTS float pto_of_bits_f32(int32_t bits)
-{
-    float value;
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
-}
-PTO_ELEMENTS int64_t pto_bits_f64(double value)
-{
-    int64_t bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-PTO_ELEMENTS double pto_of_bits_f64(int64_t bits)
-{
-    double value;
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
-}
 /* 2^n, -126 <= n <= 127, and -1022 <= n <= 1023 */
 PTO_ELEMENTS float pto_power_of_2_f32(int32_t n) { return pto_of_bits_f32((int32_t)((uint32_t)(n + 127) << 23)); }
 PTO_ELEMENTS double pto_power_of_2_f64(int64_t n) { return pto_of_bits_f64((int64_t)((uint64_t)(n + 1023) << 52)); }
@@ -78,13 +26,6 @@ PTO_ELEMENTS double pto_signed_f64(double value, double sign)
 {
     return pto_of_bits_f64((pto_bits_f64(value) & INT64_MAX) | (pto_bits_f64(sign) & INT64_MIN));
 }
-
-/* ---- roots ------------------------------------------------------------------------------------------------------- */
-
-PTO_ELEMENTS float pto_sqrt_f32(float x) { return __builtin_sqrtf(x); }
-PTO_ELEMENTS double pto_sqrt_f64(double x) { return __builtin_sqrt(x); }
-PTO_ELEMENTS float pto_rsqrt_f32(float x) { return 1.0f / __builtin_sqrtf(x); }
-PTO_ELEMENTS double pto_rsqrt_f64(double x) { return 1.0 / __builtin_sqrt(x); }
 
 /* ---- exp: 2^n e^r, |r| <= ln 2 / 2; n is found by adding a number whose last bit is a 1 -------------------------- */
 
