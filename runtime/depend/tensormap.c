@@ -8,7 +8,7 @@
  *            its buffer is closed or a later write covers it, Note [superseded].  Its place in the ring comes back in
  *            task order.
  * Blocks     never, and allocates only in ptoi_map_create.
- * Tests      test/runtime/test_tensormap.c
+ * Tests      test/runtime/test_tensormap.c, test_tensormap_model.c
  */
 #include "tensormap_parts.h"
 #include "shared/check.h"

@@ -2,7 +2,7 @@
  * Idea       what is said twice is counted from both sides: entries by the ring and by their buffers, chains and nodes
  *            by the ring and by the hash table.
  * Owner      the orchestrator; nothing is changed.
- * Tests      test/runtime/test_tensormap.c
+ * Tests      test/runtime/test_tensormap*.c, all of which ask it
  */
 #include "tensormap_parts.h"
 

@@ -2,7 +2,7 @@
  * its buffer; and how all entries of a buffer move at once.
  * Owner      the orchestrator.
  * Blocks     never, and allocates nothing.
- * Tests      test/runtime/test_tensormap.c
+ * Tests      test/runtime/test_tensormap_entries.c, test_tensormap_grid.c, test_tensormap_model.c
  */
 #include "tensormap_parts.h"
 

@@ -3,7 +3,7 @@
  *            compared.
  * Owner      the orchestrator, through tensormap.c.
  * Invariant  Every byte is in one cell.  A grid does not change while its buffer has entries that hang by it.
- * Tests      test/runtime/test_tensormap.c
+ * Tests      test/runtime/test_tensormap_grid.c, test_tensormap_model.c
  */
 #include "tensormap_parts.h"
 

@@ -5,7 +5,7 @@
  *            registered in this run has exactly the bytes that were registered, until an access from outside reaches
  *            into it.
  * Blocks     never, and allocates only when it is created.
- * Tests      test/runtime/test_tensormap.c
+ * Tests      test/runtime/test_tensormap_outside.c, test_tensormap_model.c
  */
 #include "tensormap_parts.h"
 #include <stdlib.h>
