@@ -3,7 +3,7 @@
  * Idea       each checks that the caller may call it (misuse.h), calls the orchestrator, and unwinds to
  *            pto_run_entry where the run has failed (unwind.c).  A machine with memory of its own is notified too.
  * Owner      the thread that orchestrates.
- * Tests      test/runtime/test_runtime.c, test_misuse.c */
+ * Tests      test/runtime/test_runtime.c, test_refused.c, test_misuse.c */
 #include "misuse.h"
 #include "runtime.h"
 #include "debug/guard.h"

@@ -1,7 +1,7 @@
 /* config.h - what a runtime is asked to be: defaults, limits, and which engine that is.
  *
  * Owner      nobody: functions of a PTOConfig.  Messages go to this thread's pto_last_error(NULL).
- * Tests      test/runtime/test_config.c, test_runtime.c, test_limit.c; test/lit/host */
+ * Tests      test/runtime/test_config.c, test_refused.c, test_limit.c; test/lit/host */
 #ifndef PTOI_CONFIG_H
 #define PTOI_CONFIG_H
 #include "engine/engine.h"

@@ -1,7 +1,8 @@
 /* unwind.c - failing runs and the checks of generated code: coming back to pto_run_entry from anywhere.
  *
  * Idea       generated code owns nothing that needs cleaning up (buffers belong to scopes), so a failure is a longjmp.
- * Owner      the orchestrator's thread. */
+ * Owner      the orchestrator's thread.
+ * Tests      test/runtime/test_unwind.c */
 #include "shared/check.h"
 #include "shared/limit.h"
 #include "misuse.h"

@@ -2,7 +2,7 @@
  *
  * Owner      a constant; its state is core->state.  Caller: the thread that owns the runtime, where nothing else is
  *            said.
- * Tests      test/runtime/test_runtime.c, which runs its programs on every engine */
+ * Tests      test/runtime/test_runtime.c and all that include engines.h: their programs run on every engine */
 #ifndef PTOI_ENGINE_H
 #define PTOI_ENGINE_H
 #include "schedule/role_ops.h"

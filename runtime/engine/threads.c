@@ -17,7 +17,7 @@
  *            service after all that it ran.
  * [SENT]     a lane's task[] is complete below sent.
  * [ENDED]    result[] and the kernel's writes are complete below done.
- * Tests      test/runtime/test_lanes.c, test_runtime.c, stress_graphs.c; test/model */
+ * Tests      test/runtime/test_lanes.c, test_runtime.c, test_deadlock.c, stress_graphs.c; test/model */
 #include "threads_parts.h"
 #include "backend/worker.h"
 #include "debug/backtrace.h"

@@ -5,7 +5,7 @@
  * Owner      the orchestrator.
  * Invariant  scope 0, the root, is open during a run.  A record with owner 0 is nobody's: the handle is dead.
  * Blocks     never.
- * Tests      test/runtime/test_runtime.c, test_hazards.c */
+ * Tests      test/runtime/test_runtime.c, test_refused.c, test_hazards.c */
 #ifndef PTOI_SCOPE_STACK_H
 #define PTOI_SCOPE_STACK_H
 #include "shared/check.h"

@@ -4,7 +4,8 @@
  * Invariant  a buffer that was allocated belongs to one open scope until ptoi_orch_let_go; its birth and its end are
  *            published once each.
  * Blocks     while the heap is full, or the ring of events.
- * Tests      test/runtime/test_runtime.c, test_hazards.c, test_depth.c, stress_limits.c */
+ * Tests      test/runtime/test_runtime.c, test_deadlock.c, test_refused.c, test_hazards.c, test_depth.c,
+ *            stress_limits.c */
 #include "decode.h"
 #include "record/record.h"
 #include "shared/limit.h"

@@ -3,7 +3,7 @@
  * Idea       what a full heap holds is held by open scopes, so the text lists them, with the largest buffer of each.
  * Owner      the orchestrator.
  * Blocks     never.
- * Tests      test/runtime/test_limit.c, test_runtime.c, stress_limits.c */
+ * Tests      test/runtime/test_deadlock.c, test_limit.c, stress_limits.c */
 #include "parts.h"
 #include "shared/limit.h"
 #include "debug/checked.h"

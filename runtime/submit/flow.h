@@ -4,7 +4,7 @@
  *            only when it has proved that nothing will ever change: everything published was taken, nothing is ready or
  *            running.
  * Owner      the orchestrator; `current` may be read by any thread.
- * Tests      test/runtime/test_runtime.c, stress_limits.c */
+ * Tests      test/runtime/test_deadlock.c, stress_limits.c */
 #ifndef PTOI_FLOW_H
 #define PTOI_FLOW_H
 #include "meter.h"

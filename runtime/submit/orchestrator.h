@@ -4,7 +4,7 @@
  * Owner      the thread that called pto_runtime_run.  Notifies the scheduler through window.h only: task_head,
  *            event_head and what they publish.
  * Blocks     while a ring is full: rings.c, buffers.c, await.c.
- * Tests      test/runtime/test_runtime.c, test_hazards.c, stress_graphs.c */
+ * Tests      test/runtime/test_runtime.c, test_refused.c, test_hazards.c, stress_graphs.c */
 #ifndef PTOI_ORCHESTRATOR_H
 #define PTOI_ORCHESTRATOR_H
 #include "state.h"

@@ -3,7 +3,7 @@
  * Owner      the orchestrator.
  * Invariant  a scope that is closed owns nothing.
  * Blocks     while the ring of events is full.
- * Tests      test/runtime/test_runtime.c, test_hazards.c */
+ * Tests      test/runtime/test_runtime.c, test_refused.c, test_hazards.c */
 #include "parts.h"
 #include "record/record.h"
 #include "shared/references.h"

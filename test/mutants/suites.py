@@ -26,8 +26,9 @@ ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RAN
 FAST = ("lit_codegen", "lit_ir", "lit_fmt", "lit_parse", "lit_reject", "lit_sema")   # of the lit suites
 SLOW = ("test_process", "stress_limits", "device_graphs", "test_crash", "test_nomem")
 
-LEAVES = ["test_runtime", "test_fast_path", "test_inline", "test_hazards", "test_tensormap", "test_tensormap_entries", "test_tensormap_grid",
-          "test_tensormap_outside", "test_tensormap_model", "test_arguments", "test_heap", "test_compaction",
+LEAVES = ["test_runtime", "test_deadlock", "test_failure", "test_refused", "test_unwind", "test_fast_path", "test_inline", "test_hazards",
+          "test_tensormap", "test_tensormap_entries", "test_tensormap_grid", "test_tensormap_outside", "test_tensormap_model",
+          "test_arguments", "test_heap", "test_compaction",
           "test_chaining", "test_lanes", "test_pool", "test_park", "test_read_only", "test_record", "test_replay", "test_timing",
           "test_requests", "test_region", "test_ready_queue", "test_run_status", "test_second_mapping", "test_slots", "test_edges", "test_limit",
           "test_depth", "test_execute", "test_history", "test_misuse", "test_names", "test_outputs", "test_watchdog", "test_nomem", "test_crash"]
