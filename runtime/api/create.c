@@ -2,7 +2,7 @@
  *
  * Owner      the thread that calls.
  * Invariant  destroy takes apart whatever create has made, however far it came.
- * Tests      test/runtime/test_runtime.c, test_refused.c, test_nomem.c, test_misuse.c */
+ * Tests      test/runtime/test_runtime.c, test_refused.c, test_nomem.c, test_lifetime.c */
 #include "shared/thread_error.h"
 #include "config.h"
 #include "exchange.h"

@@ -5,7 +5,7 @@
  *            the edges of a run ask.
  * Owner      the process, under one lock that nothing else is taken under.  A fork takes it too, so that the child
  *            finds it free.
- * Tests      test/runtime/test_misuse.c */
+ * Tests      test/runtime/test_lifetime.c */
 #ifndef PTOI_LIFETIME_H
 #define PTOI_LIFETIME_H
 #include "shared/atomics.h"

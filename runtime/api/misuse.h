@@ -6,7 +6,7 @@
  *            one is active, with PTO_ERR_MISUSE; pto_last_error(NULL) has the sentence too.
  * Owner      each thread: its own words.
  * Limits     a submit that its caller carries out (fast_path.h) is not looked at.
- * Tests      test/runtime/test_misuse.c */
+ * Tests      test/runtime/test_misuse.c, test_lifetime.c */
 #ifndef PTOI_MISUSE_H
 #define PTOI_MISUSE_H
 #include "shared/caller.h"

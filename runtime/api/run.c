@@ -1,7 +1,7 @@
 /* run.c - a run from its beginning to its end, and what may be asked of a runtime beside it.
  *
  * Owner      the thread that begins the run; pto_cancel, pto_task_complete and pto_runtime_status: any thread.
- * Tests      test/runtime/test_runtime.c, test_failure.c, test_misuse.c, test_run_status.c */
+ * Tests      test/runtime/test_runtime.c, test_failure.c, test_guard.c, test_misuse.c, test_run_status.c */
 #include "exchange.h"
 #include "misuse.h"
 #include "runtime.h"

@@ -2,7 +2,7 @@
  *
  * Idea       a thread knows its stack, which is looked up once; that of a process's first thread grows, up to a limit
  *            that may change.  What a kernel and the library need themselves is kept free.
- * Tests      test/runtime/test_misuse.c */
+ * Tests      test/runtime/test_stack.c */
 #ifndef PTOI_STACK_H
 #define PTOI_STACK_H
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* failure.h - reports a failed call of a kernel: the kernel, its task, its arguments.
  *
  * Owner      any thread; the status of the run takes the first failure.
- * Tests      test/runtime/test_failure.c, test_misuse.c, test_requests.c, test/lit/memory/checked.pto */
+ * Tests      test/runtime/test_failure.c, test_guard.c, test_requests.c, test/lit/memory/checked.pto */
 #ifndef PTOI_FAILURE_H
 #define PTOI_FAILURE_H
 #include "backend.h"

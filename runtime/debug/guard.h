@@ -6,7 +6,7 @@
  *            instructions more.
  * Limits     x86-64 and aarch64.  Elsewhere it is a plain call: an exception ends the process, and pthread_exit the
  *            thread.
- * Tests      test/runtime/test_misuse.c, test/lit/headers */
+ * Tests      test/runtime/test_guard.c, test/lit/headers */
 #ifndef PTOI_GUARD_H
 #define PTOI_GUARD_H
 #include <stdint.h>

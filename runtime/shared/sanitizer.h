@@ -2,7 +2,7 @@
  *
  * Idea       gcc defines a macro for each sanitizer, clang answers __has_feature.
  * Owner      none: a constant.
- * Tests      test/runtime/test_crash.c, test_misuse.c and stress_soak.c, under the presets asan and tsan */
+ * Tests      test/runtime/test_crash.c, test_stack.c and stress_soak.c, under the presets asan and tsan */
 #ifndef PTOI_SANITIZER_H
 #define PTOI_SANITIZER_H
 

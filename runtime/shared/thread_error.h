@@ -1,7 +1,7 @@
 /* thread_error.h - the failure of a call that belongs to no run: the text of pto_last_error(NULL), and its status.
  *
  * Owner      each thread: its own words.
- * Tests      test/runtime/test_misuse.c, test_tensor.c */
+ * Tests      test/runtime/test_misuse.c, test_lifetime.c, test_tensor.c */
 #ifndef PTOI_THREAD_ERROR_H
 #define PTOI_THREAD_ERROR_H
 #include <pto/pto_status.h>

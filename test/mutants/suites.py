@@ -31,7 +31,8 @@ LEAVES = ["test_runtime", "test_deadlock", "test_failure", "test_refused", "test
           "test_arguments", "test_heap", "test_compaction",
           "test_chaining", "test_lanes", "test_pool", "test_park", "test_read_only", "test_record", "test_replay", "test_timing",
           "test_requests", "test_region", "test_ready_queue", "test_run_status", "test_second_mapping", "test_slots", "test_edges", "test_limit",
-          "test_depth", "test_execute", "test_history", "test_misuse", "test_names", "test_outputs", "test_watchdog", "test_nomem", "test_crash"]
+          "test_depth", "test_execute", "test_history", "test_misuse", "test_lifetime",
+          "test_guard", "test_stack", "test_names", "test_outputs", "test_watchdog", "test_nomem", "test_crash"]
 GRAPHS = ["stress_graphs", "lit_run", "test_resident", "device_graphs", "test_process", "stress_limits"]
 # The first folder or file that a path begins with.
 MAP = [
