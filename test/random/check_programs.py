@@ -44,7 +44,7 @@ def main():
         source, binary = os.path.join(examples, name + ".pto"), os.path.join(folder, name)
         if not os.path.exists(binary):
             subprocess.run([ptoc, "build", "-w", source, "-o", binary], check=True)
-        expected, printed = interp.Program(source, [std]).run(entry, arrays, settings)
+        expected, printed = interp.Run(interp.Program(source, [std]), settings).entry(entry, arrays)
         command = [binary, "--quiet", "--entry", entry]
         for key, value in settings.items():
             command += ["--set", "%s=%s" % (key, value)]

@@ -2,7 +2,7 @@
 
 Idea       a lexer by one regular expression and a parser by recursive descent, written from the definition of the language and from
            nothing of the compiler, so that a mistake would have to be made twice to stay hidden.
-Owner      interp.py walks what parse() gives.
+Owner      program.py keeps the tree that parse() gives, the parts of Run walk it.
 Invariant  a node knows the line it began on; names are kept as written.
 Tests      test/random/check_programs.py, and every random program
 """

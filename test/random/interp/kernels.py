@@ -1,4 +1,4 @@
-"""kernels.py - the kernels that interp.py can run, again, in NumPy.
+"""kernels.py - the kernels that the interpreter can run, again, in NumPy.
 
 Idea       a kernel is a function of its formals in order: tensors as NumPy views, scalars as numbers.  It is found by the symbol of
            `extern` or the operation of `@opcode`, else by its name.
