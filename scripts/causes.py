@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-import examples
+import cases
 
 ENGINES = ("threads", "serial", "process", "timing")
 MOST = 1.0  # percent
@@ -36,10 +36,10 @@ def main():
     ptoc, folder, *names = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
     worst, runs = 0, 0
-    for make in [e for e in examples.ALL if not names or e.__name__ in names]:
+    for make in [e for e in cases.ALL if not names or e.__name__ in names]:
         program = os.path.join(folder, make.__name__)
-        subprocess.run([ptoc, "build", "--cpu=native", os.path.join(examples.EXAMPLES, make.__name__ + ".pto"), "-o", program], check=True)
-        case = examples.Case(folder, np.random.default_rng(1), 0)
+        subprocess.run([ptoc, "build", "--cpu=native", os.path.join(cases.EXAMPLES, make.__name__ + ".pto"), "-o", program], check=True)
+        case = cases.Case(folder, np.random.default_rng(1), 0)
         make(case)
         for engine in ENGINES:
             percent = look(program, case, engine, folder)

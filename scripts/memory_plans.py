@@ -18,7 +18,7 @@ import sys
 
 import numpy as np
 
-import examples
+import cases
 from bounds_text import bounds_of_entries
 from memory_table import GRANULE, call, peak_of, sizes_of, source_of
 
@@ -44,7 +44,7 @@ class Example:
     def __init__(self, ptoc, make, folder, seed, size):
         self.ptoc, self.name, self.folder = ptoc, make.__name__, os.path.join(folder, make.__name__)
         os.makedirs(self.folder, exist_ok=True)
-        self.case = examples.Case(self.folder, np.random.default_rng(seed), size)
+        self.case = cases.Case(self.folder, np.random.default_rng(seed), size)
         self.error, self.limit = make(self.case)
         self.faults = []
 
@@ -151,7 +151,7 @@ def main():
     p.add_argument("--runs", type=int, default=1)
     a = p.parse_args()
     bad = done = needs = waits = 0
-    for make in examples.ALL:
+    for make in cases.ALL:
         if a.only and make.__name__ not in a.only.split(","):
             continue
         e = Example(a.ptoc, make, a.folder, a.seed, a.size)

@@ -19,7 +19,7 @@ import sys
 
 import numpy as np
 
-import examples
+import cases
 from bounds_text import bounds_of_entries
 
 GRANULE, LARGEST_RATIO = 64, 1.25
@@ -37,7 +37,7 @@ def call(command, **more):
 
 
 def source_of(name):
-    return os.path.join(examples.EXAMPLES, name + ".pto")
+    return os.path.join(cases.EXAMPLES, name + ".pto")
 
 
 def build(ptoc, name, folder, way, plan, prelude):
@@ -109,7 +109,7 @@ def measure(ptoc, example, folder, seed):
     name = example.__name__
     folder = os.path.join(folder, name)
     os.makedirs(folder, exist_ok=True)
-    case = examples.Case(folder, np.random.default_rng(seed), 0)
+    case = cases.Case(folder, np.random.default_rng(seed), 0)
     example(case)
     row, faults, programs = {"name": name}, [], {}
     for way, plan, prelude in WAYS:
@@ -165,7 +165,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--write")
     a = p.parse_args()
-    chosen = [e for e in examples.ALL if not a.only or e.__name__ in a.only.split(",")]
+    chosen = [e for e in cases.ALL if not a.only or e.__name__ in a.only.split(",")]
     measured = [measure(a.ptoc, e, a.folder, a.seed) for e in chosen]
     if a.write:
         write(a.write, table([row for row, _ in measured]))

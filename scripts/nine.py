@@ -4,7 +4,7 @@ usage: nine.py     the code lines of each program, of what stands here, and thei
                    more than 1.6 lines for a line here
 
 Both do the same: the same blocks, recursion and phases.  A line that is blank or only a comment does not count, here and there; kernels
-count.  examples.py compares what a program gives with what these give.
+count.  cases/ compares the results of a program with those of these.
 """
 import os
 import re

@@ -1,4 +1,4 @@
-"""Every example, called from Python with dense, strided, transposed and reversed arrays, agrees with NumPy (scripts/examples.py)."""
+"""Every example, called from Python with dense, strided, transposed and reversed arrays, agrees with NumPy (scripts/cases)."""
 import pathlib
 import sys
 import tempfile
@@ -10,7 +10,7 @@ import ptoc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-import examples  # noqa: E402
+import cases  # noqa: E402
 
 LAYOUTS = {
     "dense": lambda a: a.copy(),
@@ -27,7 +27,7 @@ def strided(array):
     return view
 
 
-class Call(examples.Case):
+class Call(cases.Case):
     """The arrays and numbers of a run, as arguments of one call."""
 
     def __init__(self, folder, layout):
@@ -62,7 +62,7 @@ class Examples(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             call = Call(folder, LAYOUTS[layout])
             error, limit = example(call)
-            dimensions = {"C": call.sizes["C"]} if example is examples.spgemm else {}  # no array has this extent
+            dimensions = {"C": call.sizes["C"]} if example is cases.spgemm else {}  # no array has this extent
             try:
                 call.run(function, dimensions)
             except ValueError as refused:  # a kernel requires contiguous memory
@@ -72,8 +72,8 @@ class Examples(unittest.TestCase):
             self.assertLessEqual(error(), limit)
 
     def test_every_example_agrees_with_numpy(self):
-        self.assertEqual(sorted(e.__name__ for e in examples.ALL), sorted(p.stem for p in (ROOT / "examples").glob("*.pto")))
-        for example in examples.ALL:
+        self.assertEqual(sorted(e.__name__ for e in cases.ALL), sorted(p.stem for p in (ROOT / "examples").glob("*.pto")))
+        for example in cases.ALL:
             program = ptoc.compile(ROOT / "examples" / f"{example.__name__}.pto")
             entry, = dir(program)
             for layout in LAYOUTS:

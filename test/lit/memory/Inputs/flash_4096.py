@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from examples import attention
+from cases import attention
 
 program, folder = sys.argv[1:]
 rng, command = np.random.default_rng(3), [program, "--quiet", "--stats", "--rings", "1", "--heap", "128K"]
