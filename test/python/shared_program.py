@@ -1,0 +1,84 @@
+"""shared_program.py - the programs that the tests of calls share, compiled once a process, and a matrix for them.
+
+Owner      folder: the files of the process, removed at its end; m: the module of PROGRAM, which is at path.
+"""
+import pathlib
+import tempfile
+
+import numpy as np
+
+import ptoc
+
+PROGRAM = """
+param by: i64 = 2;
+kernel add<M, N>(in a: f32[M, N], in b: f32[M, N], out c: f32[M, N]) on vector {
+    for (int64_t i = 0; i < M; i++)
+        for (int64_t j = 0; j < N; j++)
+            c[i * c_stride[0] + j * c_stride[1]] = a[i * a_stride[0] + j * a_stride[1]] + b[i * b_stride[0] + j * b_stride[1]];
+}
+kernel sum<N>(in a: f32[N], out s: f32[1]) on vector { s[0] = 0; for (int64_t i = 0; i < N; i++) s[0] += a[i]; }
+kernel times<N>(in x: i64[N], out y: i64[N], by: i64) on vector { for (int64_t i = 0; i < N; i++) y[i] = by * x[i]; }
+kernel flip<N>(in x: bool[N], out y: bool[N]) on vector { for (int64_t i = 0; i < N; i++) y[i] = !x[i]; }
+kernel spin(inout a: f32[1]) on vector { for (volatile long i = 0; i < 2000000; i++) {} a[0] += 1; }
+kernel gather<R, C, Z>(in ptr: i32[R + 1], in idx: i32[Z], in val: f32[Z], in x: f32[C], out y: f32[R]) on vector {
+    for (int64_t r = 0; r < R; r++) {
+        y[r] = 0;
+        for (int32_t k = ptr[r]; k < ptr[r + 1]; k++) y[r] += val[k] * x[idx[k]];
+    }
+}
+struct Csr<R, C, Z> { ptr: i32[R + 1]; idx: i32[Z]; val: f32[Z]; }
+// c = a + b
+export orch plus<M, N>(in a: f32[M, N], in b: f32[M, N], out c: f32[M, N]) { add(a, b, out c); }
+export orch total<N>(in a: f32[N], out s: f32[1]) { sum(a, out s); }
+export orch scale<N>(in x: i64[N], out y: i64[N]) { times(x, out y, by); }
+export orch negate<N>(in x: bool[N], out y: bool[N]) { flip(x, out y); }
+export orch half(x: f64, big: bool, n: i64) -> f64 { if big { return n; } return x / 2.0; }
+export orch wait(inout a: f32[1], n: i64) { for i in 0 .. n { spin(inout a); } }
+export orch fail(n: i64) { assert n < 3, "n is too large"; print n; }
+export orch spmv<R, C, Z>(in a: Csr[R, C, Z], in x: f32[C], out y: f32[R]) { gather(a.ptr, a.idx, a.val, x, out y); }
+"""
+
+SPARSE = """
+import "std/sparse.pto" as sparse;
+const ROWS = 16;
+export orch spmv<R, C, Z>(in a: sparse.Csr32_f64[R, C, Z], in x: f64[C], out y: f64[R]) {
+  for i in 0 .. R step ROWS {
+    let n = min(ROWS, R - i);
+    let first = a.ptr[i] - a.ptr[0];
+    let last = a.ptr[i + n] - a.ptr[0];
+    sparse.spmv(a.ptr[i +: n + 1], a.idx[first .. last], a.val[first .. last], x, out y[i +: n]);
+  }
+}
+export orch spmm<R, C, Z, N>(in a: sparse.Csr32[R, C, Z], in x: f32[C, N], out y: f32[R, N]) {
+  sparse.spmm(a.ptr, a.idx, a.val, x, out y);
+}
+export orch product<R, C, Z, K, Y>(in a: sparse.Csr[R, K, Z], in b: sparse.Csr[K, C, Y]) -> sparse.MadeCsr[R, C, ?z] {
+  let ptr = sparse.spgemm_count(a.ptr, a.idx, b.ptr, b.idx, C);
+  let z = await ptr[R];
+  let m: sparse.MadeCsr[R, C, z];
+  copy(ptr, out m.ptr);
+  sparse.spgemm_fill(a.ptr, a.idx, a.val, b.ptr, b.idx, b.val, m.ptr, out m.idx, out m.val, C);
+  return m;
+}
+export orch positive<N>(in x: f64[N]) -> f64[?m] {
+  let n = count(x);
+  let m = await n[0];
+  let y: f64[m];
+  pack(x, out y);
+  return y;
+}
+kernel copy<N>(in x: i64[N], out y: i64[N]) on vector { memcpy(y, x, (size_t)N * sizeof *y); }
+kernel count<N>(in x: f64[N], out n: i64[1]) on vector { n[0] = 0; for (int64_t i = 0; i < N; i++) n[0] += x[i] > 0; }
+kernel pack<N, M>(in x: f64[N], out y: f64[M]) on vector { for (int64_t i = 0, j = 0; i < N; i++) if (x[i] > 0) y[j++] = x[i]; }
+"""
+
+folder = tempfile.TemporaryDirectory()
+path = pathlib.Path(folder.name) / "calls.pto"
+path.write_text(PROGRAM)
+m = ptoc.compile(path)
+sparse_path = pathlib.Path(folder.name) / "sparse.pto"
+sparse_path.write_text(SPARSE)
+
+
+def matrix(rows=3, columns=4):
+    return np.arange(rows * columns, dtype="f4").reshape(rows, columns)

@@ -1,0 +1,153 @@
+"""Runs of calls from Python: runtimes, pools, threads, cancelling, Ctrl-C."""
+import gc
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import ptoc
+
+from shared_program import m, matrix, path
+
+
+class Runs(unittest.TestCase):
+    def test_runtimes_nest_and_every_engine_finds_the_arrays(self):
+        for engine in ("threads", "serial", "timing", "process"):
+            with ptoc.Runtime(engine=engine, workers="vector=2", heap="1M"):
+                with ptoc.Runtime(engine="serial"):
+                    np.testing.assert_array_equal(m.plus(matrix(), matrix()), 2 * matrix())
+                c = np.zeros((3, 4), "f4")
+                m.plus(matrix(), matrix(), c)
+                np.testing.assert_array_equal(c, 2 * matrix())
+        with self.assertRaisesRegex(ValueError, "no engine 'fast'"):
+            ptoc.Runtime(engine="fast")
+
+    def test_results_come_from_the_pool_of_the_runtime(self):
+        pool = ptoc.Pool("1M")
+        with ptoc.Runtime(engine="process", heap="1M", rings=1, pool=pool):
+            t = m.plus(matrix(), matrix())
+            np.testing.assert_array_equal(m.plus(t, t), 4 * matrix())
+            with self.assertRaises(ptoc.RunError):
+                m.scale(np.zeros(1 << 20, "i8"))
+        del pool
+        np.testing.assert_array_equal(t, 2 * matrix())
+        with self.assertRaises(ptoc.PtoError):
+            ptoc.Pool(0)
+
+    def test_a_call_is_cancelled_from_another_thread(self):
+        with ptoc.Runtime() as runtime:
+            stop = threading.Event()
+
+            def cancel():
+                while not stop.wait(0.02):  # a cancel before the run begins concerns no run
+                    runtime.cancel()
+
+            thread = threading.Thread(target=cancel)
+            thread.start()
+            with self.assertRaisesRegex(ptoc.RunError, "cancelled"):
+                m.wait(np.zeros(1, "f4"), 10**9)
+            stop.set()
+            thread.join()
+            runtime.trim()
+
+    def test_a_runtime_that_is_closed_during_a_call_ends_it_and_is_closed_later(self):
+        made, failed = threading.Event(), []
+
+        def work():
+            with ptoc.Runtime() as runtime:
+                made.runtime = runtime
+                made.set()
+                try:
+                    m.wait(np.zeros(1, "f4"), 10**9)
+                except ptoc.RunError as e:
+                    failed.append(e)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        made.wait()
+        refused = None
+        while refused is None:
+            runtime = made.runtime
+            if runtime._handle is None:
+                self.fail("the runtime was closed before the call began")
+            time.sleep(0.2)  # else the call has not begun
+            try:
+                runtime.close()
+            except ptoc.PtoError as e:
+                refused = e
+        thread.join()
+        self.assertIn("a call runs on this runtime", str(refused))
+        self.assertRegex(str(failed[0]), "PTO_ERR_MISUSE: .*closed meanwhile|pto_runtime_destroy during a run")
+        self.assertIsNone(runtime._handle)  # by the end of the `with`
+        runtime.close()
+
+    def test_a_call_that_may_not_wait_says_that_it_would(self):
+        a = ptoc.empty("f32", 1)
+        busy = threading.Event()
+
+        def work():
+            with ptoc.Runtime() as runtime:
+                busy.runtime = runtime
+                busy.set()
+                try:
+                    m.wait(a, 10**9)
+                except ptoc.RunError:
+                    pass
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        busy.wait()
+        refused = None
+        with ptoc.no_wait():
+            while refused is None:
+                try:
+                    m.total(a, a[:1])
+                except ValueError:  # E09: the other call has not begun
+                    pass
+                except ptoc.RunError as e:
+                    refused = e
+        self.assertEqual(refused.status, -24)
+        while thread.is_alive():
+            busy.runtime.cancel()
+            thread.join(0.02)
+
+    def test_threads_have_their_own_runtimes_and_params(self):
+        good = []
+
+        def work(number):
+            x = np.arange(4)
+            good.append(all((np.asarray(m.scale(x, by=number)) == number * x).all() for _ in range(300)))
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(good, [True] * 4)
+
+    def test_a_function_keeps_its_program(self):
+        scale = ptoc.compile(path).scale
+        gc.collect()
+        np.testing.assert_array_equal(scale(np.arange(3)), [0, 2, 4])
+
+    def test_control_c_cancels_a_call(self):
+        text = f"""
+            import os, signal, threading, numpy as np, ptoc
+            m = ptoc.compile({str(path)!r})
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                m.wait(np.zeros(1, "f4"), 10**9)
+            except KeyboardInterrupt:
+                print("interrupted")
+            print(m.half(1, False, 0))
+        """
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, timeout=120)
+        self.assertEqual(done.stdout.decode().split(), ["interrupted", "0.5"])
+
+
+if __name__ == "__main__":
+    unittest.main()
