@@ -19,7 +19,7 @@ set(PTO_SANITIZE_FLAGS "")
 set(PTO_QUICK "")
 if(PTO_SANITIZE)
     set(PTO_SANITIZE_FLAGS -fsanitize=${PTO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    # Reports have lines.  To know where each variable is takes a third of the time, and nobody asks.
+    # A report has lines.  The places of variables, which none shows, would be a third of the compiler's time.
     set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
     set(CMAKE_CXX_FLAGS_DEBUG "-g1")
     # To optimize sanitized code takes long: kernels that are mostly macros are compiled without (contraction.c: 3 s

@@ -133,7 +133,7 @@ static inline size_t pto_bytes_sum(size_t a, size_t b)
 
 PTO_ELEMENTS_BEGIN
 
-/* ---- integers: modulo 2^w; the other types are those of pto_integers.h */
+/* ---- integers: modulo 2^w; pto_integers.h has the other types ---------------------------------------------------- */
 #define PTO_INTEGER(name, type, wide, least, bits)                                                                     \
     PTO_ELEMENTS type pto_add_##name(type a, type b) { return (type)((wide)a + (wide)b); }                             \
     PTO_ELEMENTS type pto_sub_##name(type a, type b) { return (type)((wide)a - (wide)b); }                             \

@@ -1,6 +1,8 @@
-/* elements.h - how functions over the elements of a kernel in index notation are compiled.  Included by
- * pto_equations.h, pto_integers.h and pto_mathematics.h: to read what a kernel does not use takes a C compiler longer
- * than most kernels do. */
+/* elements.h - how functions over the elements of a kernel in index notation are compiled, and the bits of floats.
+ *
+ * Idea       pto_equations.h, pto_integers.h and pto_mathematics.h have such functions.  They stand apart because a
+ *            file of generated C includes those that it names: a C compiler reads all three as long as it compiles a
+ *            small kernel. */
 #ifndef PTO_DETAIL_ELEMENTS_H
 #define PTO_DETAIL_ELEMENTS_H
 #include <stdint.h>
