@@ -69,7 +69,7 @@ static int open_directly(const char *path)
     return -1;
 }
 
-/* Behind what was printed already. */
+/* Standard output, after all that the program printed so far. */
 static int open_standard_output(void) { return fflush(stdout) == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : -1; }
 
 static int open_target(struct whole_file *f, const char *path)

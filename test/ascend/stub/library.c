@@ -1,4 +1,4 @@
-/* library.c - the library from aclInit to aclFinalize, its devices and contexts, and what was left of them. */
+/* library.c - aclInit and aclFinalize, devices and contexts, and the count of objects that a program leaves. */
 #include "stub.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ aclError aclInit(const char *config_path)
     return stub_leave(0);
 }
 
-/* What is left of a device, or of all (-1). */
+/* The objects that a device still has; of all devices for -1. */
 static void sweep(int32_t device)
 {
     for (int pass = 0; pass < KINDS; pass++)

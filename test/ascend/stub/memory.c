@@ -39,14 +39,13 @@ aclError aclrtMalloc(void **memory, size_t bytes, aclrtMemMallocPolicy policy)
     o->at = stub.top;
     o->pages = pages;
     o->bytes = bytes;
-    o->address = stub.device + stub.top + (pages - rounded); /* the end is a page's end: what lies behind traps */
+    o->address = stub.device + stub.top + (pages - rounded); /* it ends with a page, so an access past the end traps */
     stub.top += pages + PAGE;
     stub.memory_left -= bytes;
     if (mmap(stub.alias + o->at, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, stub.file, (off_t)o->at) ==
         MAP_FAILED)
         abort();
-    memset(stub_ours(o->address), 0xA5,
-           bytes < PAGE ? bytes : PAGE); /* it is not zeroed, and nobody is to rely on it */
+    memset(stub_ours(o->address), 0xA5, bytes < PAGE ? bytes : PAGE); /* device memory is not zeroed */
     stub_say("aclrtMalloc(%zu) memory %d", bytes, o->number);
     *memory = o->address;
     return stub_leave(0);

@@ -54,7 +54,7 @@ void stub_end_stream(struct object *o, bool by_force)
     while (by_force && o->first) {
         struct work *w = o->first;
         o->first = w->next;
-        if (w->kind == WORK_RECORD) w->event->ended = w->event->recorded; /* nobody waits for it any more */
+        if (w->kind == WORK_RECORD) w->event->ended = w->event->recorded; /* all waits for it are over */
         free(w);
     }
     if (!o->first) o->last = &o->first;
@@ -97,7 +97,7 @@ aclError aclrtDestroyStream(aclrtStream stream)
 }
 
 #ifndef STUB_OLD
-/* Drops what is queued, and waits for what runs. */
+/* Drops the queued work and waits for the work that runs. */
 static void end_work(struct object *o)
 {
     while (o->first) {

@@ -42,7 +42,7 @@ enum {
     ERROR_MEMORY = 207001,
     ERROR_LOAD = 107004
 };
-static const uint64_t ROOM = (uint64_t)64 << 30; /* addresses; pages that nobody touches cost nothing */
+static const uint64_t ROOM = (uint64_t)64 << 30; /* of addresses; a page costs nothing before its first access */
 
 enum kind { CONTEXT, STREAM, EVENT, MEMORY, HOST_MEMORY, BINARY, FUNCTION, ARGUMENTS, KINDS };
 static const char *const kind_names[KINDS] = {"context",     "stream", "event",    "memory",
@@ -94,7 +94,7 @@ struct stub {
     bool is_initialized, is_set_up;
     FILE *log;
     int file;
-    char *device, *alias; /* the same bytes: nobody's, and ours */
+    char *device, *alias; /* the same bytes: without access, and with it for the stub */
     uint64_t top;
     struct object *objects;
     int made[KINDS];
