@@ -70,6 +70,7 @@ void plan_destroy(struct plan *p)
     ptrmap_free(&p->framed.bounds);
     ptrmap_free(&p->function_of);
     ptrmap_free(&p->moved_in);
+    ptrmap_free(&p->gapped);
     for (size_t i = 0; i < p->frame_list.count; i++) {
         vec_free(&p->frame_list.data[i]->tensors);
         vec_free(&p->frame_list.data[i]->slots);

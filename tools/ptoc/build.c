@@ -166,8 +166,9 @@ static void describe_program(const struct program *p, struct strbuf *key)
 static int build_anew(const struct toolchain *t, const struct program *p, const char *output)
 {
     const char **objects = arena_array(t->mem, const char *, p->kernels.list.count + 1);
-    const int result = kernel_objects_make(t, &p->kernels, objects);
-    return result == EXIT_OK ? toolchain_build(t, p->stem, &p->text, objects, p->kernels.list.count, output) : result;
+    size_t count = 0;
+    const int result = kernel_objects_make(t, &p->kernels, objects, &count);
+    return result == EXIT_OK ? toolchain_build(t, p->stem, &p->text, objects, count, output) : result;
 }
 
 /* The contents of the C files and libraries of the command line, so that a return to an older text finds its

@@ -2,6 +2,8 @@
  * Idea       the key of an object is the text of its file and the compiler with its options; the list of files that
  *            were read is that of all kernels of this build, so that the compiler is asked once where it looks.  The
  *            program was built from these files too, so the lists, new and kept, are added to its own.
+ *            For a run all new kernels are one file: alone each takes the compiler a quarter longer.  That object is
+ *            kept for each of them, and linked once.
  * Owner      nothing.
  * Invariant  an object from the cache is that which the compiler would make now.
  * Blocks     in the C compiler.
@@ -9,9 +11,12 @@
  */
 #include "kernel_objects.h"
 #include "cache.h"
+#include "digest.h"
 #include "support/arena.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The key of each kernel's object, to be freed one by one. */
 static struct strbuf *describe(const struct toolchain *t, const struct codegen_parts *parts)
@@ -46,22 +51,45 @@ static bool take_kept(const struct toolchain *t, const struct cache *cache, cons
     return good;
 }
 
+/* Those that have no object yet, as one file.  They get the object of the first. */
+static int compile_together(const struct toolchain *t, const struct codegen_parts *parts, const char **objects,
+                            const bool *is_found)
+{
+    STRBUF(text);
+    const char *name = NULL, *object = NULL;
+    for (size_t i = 0; i < parts->list.count; i++) {
+        const struct codegen_part *kernel = &parts->list.data[i];
+        if (is_found[i]) continue;
+        if (!name) name = strbuf_text(&kernel->name), object = objects[i];
+        objects[i] = object;
+        strbuf_add(&text, strbuf_text(&kernel->text), kernel->text.length);
+    }
+    return toolchain_compile_kernel(t, name, &text, object);
+}
+
+static int compile_each(const struct toolchain *t, const struct codegen_parts *parts, const char **objects,
+                        const bool *is_found)
+{
+    int result = EXIT_OK;
+    for (size_t i = 0; i < parts->list.count && result == EXIT_OK; i++) {
+        const struct codegen_part *kernel = &parts->list.data[i];
+        if (!is_found[i]) result = toolchain_compile_kernel(t, strbuf_text(&kernel->name), &kernel->text, objects[i]);
+    }
+    return result;
+}
+
 /* Compiles those that have no object yet, and keeps them. */
 static int compile_rest(const struct toolchain *t, const struct cache *cache, const struct codegen_parts *parts,
-                        const struct strbuf *keys, const char *const *objects, const bool *is_found)
+                        const struct strbuf *keys, const char **objects, const bool *is_found)
 {
     struct reads reads;
     struct toolchain noting = *t;
     STRBUF(list);
-    int result = EXIT_OK;
     const bool are_kept = cache->folder >= 0;
     noting.reads = are_kept ? &reads : t->reads;
     if (are_kept) reads_begin(&reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
-    for (size_t i = 0; i < parts->list.count && result == EXIT_OK; i++) {
-        const struct codegen_part *kernel = &parts->list.data[i];
-        if (!is_found[i])
-            result = toolchain_compile_kernel(&noting, strbuf_text(&kernel->name), &kernel->text, objects[i]);
-    }
+    const int result = toolchain_is_for_one_run(t) ? compile_together(&noting, parts, objects, is_found)
+                                                   : compile_each(&noting, parts, objects, is_found);
     if (result == EXIT_OK && are_kept) {
         toolchain_note_compiler(&noting);
         if (!reads_list(&reads, &list)) {
@@ -76,12 +104,40 @@ static int compile_rest(const struct toolchain *t, const struct cache *cache, co
     return result;
 }
 
-int kernel_objects_make(const struct toolchain *t, const struct codegen_parts *parts, const char **objects)
+static struct digest digest_of_object(const char *path)
+{
+    struct digest digest = {0};
+    uint64_t length;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && !digest_of_file(file, &digest, &length)) digest = (struct digest){0};
+    if (file >= 0) close(file);
+    return digest;
+}
+
+/* Moves those that differ to the front, and returns how many.  Kernels that were compiled together have the same. */
+static size_t keep_distinct(const struct toolchain *t, const char **objects, size_t count)
+{
+    struct digest *digests = arena_array(t->mem, struct digest, count + 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct digest digest = digest_of_object(objects[i]);
+        size_t same = 0;
+        while (same < kept && !digest_is_equal(digests[same], digest)) same++;
+        if (same < kept) continue;
+        digests[kept] = digest;
+        objects[kept++] = objects[i];
+    }
+    return kept;
+}
+
+int kernel_objects_make(const struct toolchain *t, const struct codegen_parts *parts, const char **objects,
+                        size_t *object_count)
 {
     const size_t count = parts->list.count;
     struct cache cache = {.folder = -1};
     bool *is_found = arena_array(t->mem, bool, count + 1);
     size_t found = 0;
+    *object_count = 0;
     if (count == 0) return EXIT_OK;
     if (!t->o->no_cache && !toolchain_compiler_is_opaque(t)) cache_open(&cache, "kernels", CACHE_KERNELS);
     struct strbuf *keys = describe(t, parts);
@@ -92,6 +148,7 @@ int kernel_objects_make(const struct toolchain *t, const struct codegen_parts *p
         found += is_found[i];
     }
     const int result = found < count ? compile_rest(t, &cache, parts, keys, objects, is_found) : EXIT_OK;
+    if (result == EXIT_OK) *object_count = keep_distinct(t, objects, count);
     for (size_t i = 0; i < count; i++) strbuf_free(&keys[i]);
     cache_close(&cache);
     return result;

@@ -5,7 +5,9 @@
 #include "codegen.h"
 #include "toolchain.h"
 
-/* objects: gets a path for each part, below t->temp_dir.  Messages are on standard error; returns an exit code. */
-int kernel_objects_make(const struct toolchain *t, const struct codegen_parts *parts, const char **objects);
+/* objects: has room for a path for each part; gets those of *object_count objects, below t->temp_dir, which together
+ * have all kernels.  Messages are on standard error; returns an exit code. */
+int kernel_objects_make(const struct toolchain *t, const struct codegen_parts *parts, const char **objects,
+                        size_t *object_count);
 
 #endif

@@ -53,13 +53,12 @@ static void add_compiler(words *argv, const struct toolchain *t)
 
 static bool is_shared(const struct toolchain *t) { return t->o->emit == EMIT_SO; }
 
-/* The user waits for the C compiler. */
-static bool is_for_one_run(const struct toolchain *t) { return t->o->verb == VERB_RUN; }
+bool toolchain_is_for_one_run(const struct toolchain *t) { return t->o->verb == VERB_RUN; }
 
 static void add_common(words *argv, const struct toolchain *t)
 {
     vec_push(argv, t->o->optimize < 0 ? "-O2" : arena_printf(t->mem, "-O%d", t->o->optimize));
-    vec_push(argv, is_for_one_run(t) && !t->o->debug ? "-g1" : "-g"); /* lines, for the report of a crash */
+    vec_push(argv, toolchain_is_for_one_run(t) && !t->o->debug ? "-g1" : "-g"); /* lines, for the report of a crash */
     if (is_shared(t)) {
         vec_push(argv, "-fPIC");
         vec_push(argv, "-fvisibility=hidden"); /* calls within the object are as those of a program */
@@ -89,7 +88,7 @@ const char *toolchain_level_of_machine(void)
  * this machine's, unless --cpu asks for one. */
 static const char *only_level(const struct toolchain *t)
 {
-    if (!is_for_one_run(t)) return t->o->cpu;
+    if (!toolchain_is_for_one_run(t)) return t->o->cpu;
     for (int i = 0; i < t->o->run_arg_count; i++)
         if (strncmp(t->o->run_args[i], "--cpu", strlen("--cpu")) == 0) return NULL;
     return toolchain_level_of_machine();
@@ -109,7 +108,7 @@ static void add_strict(words *argv, const struct toolchain *t)
         for (char *c = strchr(define, '=') + 1; *c; c++) *c = (char)toupper((unsigned char)*c);
         vec_push(argv, define);
     }
-    if (is_for_one_run(t)) {
+    if (toolchain_is_for_one_run(t)) {
         vec_push(argv, "-DPTO_FOR_ONE_RUN=1");
         /* To inline them costs the compiler 10 to 20 ms each, and saves the run some nanoseconds each. */
         vec_push(argv, "-DPTO_CALL_SUBMITS=1");
@@ -117,11 +116,24 @@ static void add_strict(words *argv, const struct toolchain *t)
     add_common(argv, t);
 }
 
+/* The instructions of a level for the whole file: each function has them by its attribute too, but GCC sets up its
+ * tables anew where a function has others than the file. */
+static void add_instructions(words *argv, const char *level)
+{
+    static const char *const v3[] = {"-mavx2",  "-mfma",   "-mbmi",  "-mbmi2", "-mf16c",
+                                     "-mlzcnt", "-mmovbe", "-mcx16", "-msahf", "-mpopcnt"};
+    static const char *const v4[] = {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl"};
+    const bool has_v4 = level && strcmp(level, "v4") == 0, has_v3 = has_v4 || (level && strcmp(level, "v3") == 0);
+    for (size_t i = 0; i < sizeof v3 / sizeof *v3 && has_v3; i++) vec_push(argv, v3[i]);
+    for (size_t i = 0; i < sizeof v4 / sizeof *v4 && has_v4; i++) vec_push(argv, v4[i]);
+}
+
 /* A kernel in index notation.  By its pragma alone GCC calls a root, which may set errno, and makes no vectors. */
 static void add_kernel(words *argv, const struct toolchain *t)
 {
     add_strict(argv, t);
     vec_push(argv, "-fno-math-errno");
+    if (toolchain_is_for_one_run(t)) add_instructions(argv, only_level(t));
 }
 
 /* A program whose kernels are compiled apart, or are others', only submits tasks: what more optimizing than this takes
@@ -129,7 +141,7 @@ static void add_kernel(words *argv, const struct toolchain *t)
 static void add_program(words *argv, const struct toolchain *t)
 {
     add_strict(argv, t);
-    if (is_for_one_run(t) && t->only_submits && t->o->optimize < 0) vec_push(argv, "-Og");
+    if (toolchain_is_for_one_run(t) && t->only_submits && t->o->optimize < 0) vec_push(argv, "-Og");
 }
 
 /* An object has the kernels that it calls, and shares the runtime with the program that loads it.  To copy the debug
@@ -150,7 +162,7 @@ static void add_libraries(words *argv, const struct toolchain *t)
     add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/ldflags", t->prefix));
     vec_push(argv, "-lm");
     vec_push(argv, "-pthread");
-    if (is_for_one_run(t)) vec_push(argv, "-Wl,--build-id=none"); /* a digest of all of it */
+    if (toolchain_is_for_one_run(t)) vec_push(argv, "-Wl,--build-id=none"); /* a digest of all of it */
 }
 
 /* ---- the key of a build ---- */

@@ -17,6 +17,9 @@ struct toolchain {
  * its kernels have one level. */
 const char *toolchain_level_of_machine(void);
 
+/* Nothing else uses what is built, and the user waits for the C compiler. */
+bool toolchain_is_for_one_run(const struct toolchain *t);
+
 /* The command lines of the compiler and the linker, without the names of temporary files. */
 void toolchain_describe(const struct toolchain *t, struct strbuf *key);
 
@@ -27,7 +30,7 @@ void toolchain_describe_compiler(const struct toolchain *t, struct strbuf *key);
 const char *toolchain_is_opaque(const struct toolchain *t);
 const char *toolchain_compiler_is_opaque(const struct toolchain *t);
 
-/* Compiles a kernel that is a file of its own.  Messages are on standard error; returns an exit code. */
+/* Compiles kernels that are a file of their own, by the name of the first.  Messages are on standard error; returns an exit code. */
 int toolchain_compile_kernel(const struct toolchain *t, const char *name, const struct strbuf *text,
                              const char *object);
 /* Adds to t->reads the compiler, and where it looks for headers. */

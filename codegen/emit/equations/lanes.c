@@ -200,11 +200,15 @@ void equation_lanes(struct eq_printer *p, const struct eq_stmt *s, const struct 
         out_line(out, "if (%s < %s && %s >= %s) %s = PTO_FAILED_EMPTY;", l.group, l.end, low,
                  equation_size(p, x->reduce.vars[0]->high, P_REL), p->failed);
     }
-    out_open(out, "for (; %s <= %s - PTO_PARTS; %s += PTO_PARTS) {", l.group, l.end, l.group);
-    print_group(p, &l, true);
-    out_close(out, "}");
-    out_open(out, "if (%s < %s) {", l.group, l.end);
-    print_group(p, &l, false);
-    out_close(out, "}");
+    if (equation_has_part(l.var, false)) {
+        out_open(out, "for (; %s <= %s - PTO_PARTS; %s += PTO_PARTS) {", l.group, l.end, l.group);
+        print_group(p, &l, true);
+        out_close(out, "}");
+    }
+    if (equation_has_part(l.var, true)) {
+        out_open(out, "if (%s < %s) {", l.group, l.end);
+        print_group(p, &l, false);
+        out_close(out, "}");
+    }
     out_close(out, "}");
 }

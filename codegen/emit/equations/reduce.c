@@ -130,6 +130,14 @@ static void do_first(struct eq_printer *p, const char *own)
     equation_begin(p, last);
 }
 
+bool equation_has_part(const struct eq_var *v, bool is_rest)
+{
+    int64_t low = 0, high = 0, count = 0;
+    if (!size_is_const(v->low, &low) || !size_is_const(v->high, &high)) return true;
+    if (__builtin_sub_overflow(high, low, &count)) return true;
+    return is_rest ? count % GROUP_PLACES != 0 || count <= 0 : count >= GROUP_PLACES;
+}
+
 /* The statement's own names for the partial results and for where the last whole group ends. */
 static void by_parts(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, const char *result)
 {
@@ -152,6 +160,7 @@ static void by_parts(struct eq_printer *p, const struct eq_expr *x, const struct
     out_line(out, "int64_t %s = %s;", group, equation_size(p, v->low, P_ANY));
     out_line(out, "const int64_t %s = %s;", high, equation_size(p, v->high, P_ANY));
     for (int tail = 0; tail < 2; tail++) {
+        if (!equation_has_part(v, tail)) continue;
         if (tail)
             out_open(out, "for (int64_t %s = 0; %s < %s - %s; %s++) {", lane, lane, high, group, lane);
         else {

@@ -91,7 +91,7 @@ bool foreign_slice_of_python(const struct scene *s)
         const char behind = s->text[scene_skip_blanks(s, s->now.at.end)];
         scene_say(s, s->now.at, "both bounds of a slice are written");
         if (behind == ',' || behind == ']') /* x[.., 0] */
-            diag_help(s->diag, "all of a dimension is '0 .. dim(x, 0)'");
+            diag_fix(s->diag, s->now.at, ":", "all of a dimension is ':'");
         else
             diag_fix(s->diag, s->now.at, "0 ..", "write '0 ..'");
     } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_RBRACKET) { /* x[2 ..] */

@@ -52,27 +52,41 @@ PTO_API PTOCpu pto_cpu(void);
 #endif
 
 /* The function `name` that a task calls, with one function for each level into which `elements` is inlined twice: with
- * every tensor's last dimension in a row (is_dense), and for any strides.  leading: the arguments and a comma. */
+ * every tensor's last dimension in a row (is_dense), and for any strides.  leading: the arguments and a comma.
+ * PTO_EQUATION_ROWS is of a kernel that the program gives no other tensors: it has no version for any strides, which
+ * takes a C compiler as long as the first. */
+#define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
+    PTO_EQUATION_(name, elements, parameters, (is_dense), arguments, leading, PTO_WITH_GAPS_)
+#define PTO_EQUATION_ROWS(name, elements, parameters, is_dense, arguments, leading)                                    \
+    PTO_EQUATION_(name, elements, parameters, (is_dense), arguments, leading, PTO_WITHOUT_GAPS_)
+#define PTO_WITH_GAPS_(elements, leading, fused) elements(PTO_ONLY_ leading false, fused)
+#define PTO_WITHOUT_GAPS_(elements, leading, fused)                                                                    \
+    pto_kernel_failed("the last dimension of a tensor has gaps, which no call of the program gives it")
 #define PTO_ONLY_(...) __VA_ARGS__
 #ifndef PTO_EQUATION_LINKAGE
-#define PTO_EQUATION_LINKAGE static /* of `name`; empty: another file calls it */
+#define PTO_EQUATION_LINKAGE static /* of `name` */
 #endif
-#define PTO_EQUATION_LEVEL_(linkage, name, elements, parameters, is_dense, leading, level)                             \
+#ifdef PTO_FOR_ONE_RUN /* kernels that are compiled together are kept together, so two objects may have the same */
+#define PTO_EQUATION_APART __attribute__((weak))
+#else
+#define PTO_EQUATION_APART
+#endif
+#define PTO_EQUATION_LEVEL_(linkage, name, elements, parameters, is_dense, leading, gaps, level)                       \
     PTO_TARGET_##level linkage int name parameters                                                                     \
     {                                                                                                                  \
         return is_dense ? elements(PTO_ONLY_ leading true, PTO_FUSED_##level)                                          \
-                        : elements(PTO_ONLY_ leading false, PTO_FUSED_##level);                                        \
+                        : gaps(elements, leading, PTO_FUSED_##level);                                                  \
     }
 #if PTO_HAS_LEVELS && defined PTO_ONLY_LEVEL /* V4, V3 or BASE: the program runs on this machine alone */
-#define PTO_EQUATION_LEVEL(name, elements, parameters, is_dense, leading, level)                                       \
-    PTO_EQUATION_LEVEL_(PTO_EQUATION_LINKAGE, name, elements, parameters, is_dense, leading, level)
-#define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
-    PTO_EQUATION_LEVEL(name, elements, parameters, (is_dense), leading, PTO_ONLY_LEVEL)
+#define PTO_EQUATION_LEVEL(name, elements, parameters, is_dense, leading, gaps, level)                                 \
+    PTO_EQUATION_LEVEL_(PTO_EQUATION_LINKAGE, name, elements, parameters, is_dense, leading, gaps, level)
+#define PTO_EQUATION_(name, elements, parameters, is_dense, arguments, leading, gaps)                                  \
+    PTO_EQUATION_LEVEL(name, elements, parameters, is_dense, leading, gaps, PTO_ONLY_LEVEL)
 #elif PTO_HAS_LEVELS
-#define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
-    PTO_EQUATION_LEVEL_(static, name##_base, elements, parameters, (is_dense), leading, BASE)                          \
-    PTO_EQUATION_LEVEL_(static, name##_v3, elements, parameters, (is_dense), leading, V3)                              \
-    PTO_EQUATION_LEVEL_(static, name##_v4, elements, parameters, (is_dense), leading, V4)                              \
+#define PTO_EQUATION_(name, elements, parameters, is_dense, arguments, leading, gaps)                                  \
+    PTO_EQUATION_LEVEL_(static, name##_base, elements, parameters, is_dense, leading, gaps, BASE)                      \
+    PTO_EQUATION_LEVEL_(static, name##_v3, elements, parameters, is_dense, leading, gaps, V3)                          \
+    PTO_EQUATION_LEVEL_(static, name##_v4, elements, parameters, is_dense, leading, gaps, V4)                          \
     PTO_EQUATION_LINKAGE int name parameters                                                                           \
     {                                                                                                                  \
         const PTOCpu cpu = pto_cpu();                                                                                  \
@@ -81,8 +95,8 @@ PTO_API PTOCpu pto_cpu(void);
                                    : name##_base arguments;                                                            \
     }
 #else
-#define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
-    PTO_EQUATION_LEVEL_(PTO_EQUATION_LINKAGE, name, elements, parameters, (is_dense), leading, BASE)
+#define PTO_EQUATION_(name, elements, parameters, is_dense, arguments, leading, gaps)                                  \
+    PTO_EQUATION_LEVEL_(PTO_EQUATION_LINKAGE, name, elements, parameters, is_dense, leading, gaps, BASE)
 #endif
 
 /* ---- contractions, and what the memory of temporaries needs ------------------------------------------------------ */

@@ -18,7 +18,8 @@
 #ifdef PTO_FOR_ONE_RUN /* without what takes the compiler half of its time and gains nothing */
 #define PTO_ELEMENTS_SOON_                                                                                             \
     _Pragma("GCC optimize(\"no-ivopts\", \"no-schedule-insns2\")")                                                     \
-        _Pragma("GCC optimize(\"no-tree-slp-vectorize\", \"no-version-loops-for-strides\")")
+        _Pragma("GCC optimize(\"no-tree-slp-vectorize\", \"no-version-loops-for-strides\")")                           \
+            _Pragma("GCC optimize(\"no-thread-jumps\", \"no-tree-dominator-opts\")")
 #else
 #define PTO_ELEMENTS_SOON_
 #endif
