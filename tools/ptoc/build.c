@@ -165,10 +165,14 @@ static void describe_program(const struct program *p, struct strbuf *key)
 
 static int build_anew(const struct toolchain *t, const struct program *p, const char *output)
 {
-    const char **objects = arena_array(t->mem, const char *, p->kernels.list.count + 1);
-    size_t count = 0;
-    const int result = kernel_objects_make(t, &p->kernels, objects, &count);
-    return result == EXIT_OK ? toolchain_build(t, p->stem, &p->text, objects, count, output) : result;
+    struct kernel_objects kernels;
+    compilations work = {0};
+    int result = kernel_objects_begin(&kernels, t, &p->kernels, &work);
+    if (result == EXIT_OK) result = toolchain_add_program(t, p->stem, &p->text, &work);
+    if (result == EXIT_OK) result = toolchain_compile(&work);
+    kernel_objects_end(&kernels, result == EXIT_OK);
+    vec_free(&work);
+    return result == EXIT_OK ? toolchain_link(t, p->stem, kernels.objects, kernels.count, output) : result;
 }
 
 /* The contents of the C files and libraries of the command line, so that a return to an older text finds its

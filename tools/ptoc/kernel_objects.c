@@ -52,56 +52,44 @@ static bool take_kept(const struct toolchain *t, const struct cache *cache, cons
 }
 
 /* Those that have no object yet, as one file.  They get the object of the first. */
-static int compile_together(const struct toolchain *t, const struct codegen_parts *parts, const char **objects,
-                            const bool *is_found)
+static int add_together(struct kernel_objects *k, compilations *work)
 {
     STRBUF(text);
     const char *name = NULL, *object = NULL;
-    for (size_t i = 0; i < parts->list.count; i++) {
-        const struct codegen_part *kernel = &parts->list.data[i];
-        if (is_found[i]) continue;
-        if (!name) name = strbuf_text(&kernel->name), object = objects[i];
-        objects[i] = object;
+    for (size_t i = 0; i < k->parts->list.count; i++) {
+        const struct codegen_part *kernel = &k->parts->list.data[i];
+        if (k->is_found[i]) continue;
+        if (!name) name = strbuf_text(&kernel->name), object = k->objects[i];
+        k->objects[i] = object;
         strbuf_add(&text, strbuf_text(&kernel->text), kernel->text.length);
     }
-    return toolchain_compile_kernel(t, name, &text, object);
+    return toolchain_add_kernel(&k->noting, name, &text, object, work);
 }
 
-static int compile_each(const struct toolchain *t, const struct codegen_parts *parts, const char **objects,
-                        const bool *is_found)
+static int add_each(const struct kernel_objects *k, compilations *work)
 {
     int result = EXIT_OK;
-    for (size_t i = 0; i < parts->list.count && result == EXIT_OK; i++) {
-        const struct codegen_part *kernel = &parts->list.data[i];
-        if (!is_found[i]) result = toolchain_compile_kernel(t, strbuf_text(&kernel->name), &kernel->text, objects[i]);
+    for (size_t i = 0; i < k->parts->list.count && result == EXIT_OK; i++) {
+        const struct codegen_part *kernel = &k->parts->list.data[i];
+        if (!k->is_found[i])
+            result = toolchain_add_kernel(&k->noting, strbuf_text(&kernel->name), &kernel->text, k->objects[i], work);
     }
     return result;
 }
 
-/* Compiles those that have no object yet, and keeps them. */
-static int compile_rest(const struct toolchain *t, const struct cache *cache, const struct codegen_parts *parts,
-                        const struct strbuf *keys, const char **objects, const bool *is_found)
+/* Those that have been compiled now. */
+static void keep(struct kernel_objects *k)
 {
-    struct reads reads;
-    struct toolchain noting = *t;
+    const struct toolchain *t = k->t;
     STRBUF(list);
-    const bool are_kept = cache->folder >= 0;
-    noting.reads = are_kept ? &reads : t->reads;
-    if (are_kept) reads_begin(&reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
-    const int result = toolchain_is_for_one_run(t) ? compile_together(&noting, parts, objects, is_found)
-                                                   : compile_each(&noting, parts, objects, is_found);
-    if (result == EXIT_OK && are_kept) {
-        toolchain_note_compiler(&noting);
-        if (!reads_list(&reads, &list)) {
-            if (t->reads) reads_are_unsure(t->reads, reads.unsure);
-        } else {
-            if (t->reads) reads_add_list(t->reads, &list);
-            for (size_t i = 0; i < parts->list.count; i++)
-                if (!is_found[i]) cache_keep(cache, &keys[i], &list, objects[i]);
-        }
+    toolchain_note_compiler(&k->noting);
+    if (!reads_list(&k->reads, &list)) {
+        if (t->reads) reads_are_unsure(t->reads, k->reads.unsure);
+        return;
     }
-    if (are_kept) reads_free(&reads);
-    return result;
+    if (t->reads) reads_add_list(t->reads, &list);
+    for (size_t i = 0; i < k->parts->list.count; i++)
+        if (!k->is_found[i]) cache_keep(&k->cache, &k->keys[i], &list, k->objects[i]);
 }
 
 static struct digest digest_of_object(const char *path)
@@ -130,26 +118,38 @@ static size_t keep_distinct(const struct toolchain *t, const char **objects, siz
     return kept;
 }
 
-int kernel_objects_make(const struct toolchain *t, const struct codegen_parts *parts, const char **objects,
-                        size_t *object_count)
+int kernel_objects_begin(struct kernel_objects *k, const struct toolchain *t, const struct codegen_parts *parts,
+                         compilations *work)
 {
     const size_t count = parts->list.count;
-    struct cache cache = {.folder = -1};
-    bool *is_found = arena_array(t->mem, bool, count + 1);
-    size_t found = 0;
-    *object_count = 0;
+    *k = (struct kernel_objects){.t = t, .parts = parts, .noting = *t, .cache.folder = -1};
     if (count == 0) return EXIT_OK;
-    if (!t->o->no_cache && !toolchain_compiler_is_opaque(t)) cache_open(&cache, "kernels", CACHE_KERNELS);
-    struct strbuf *keys = describe(t, parts);
+    k->objects = arena_array(t->mem, const char *, count);
+    k->is_found = arena_array(t->mem, bool, count);
+    if (!t->o->no_cache && !toolchain_compiler_is_opaque(t)) cache_open(&k->cache, "kernels", CACHE_KERNELS);
+    k->keys = describe(t, parts);
+    size_t found = 0;
     for (size_t i = 0; i < count; i++) {
         const char *name = strbuf_text(&parts->list.data[i].name);
-        objects[i] = arena_printf(t->mem, "%s/%s.o", t->temp_dir, name);
-        is_found[i] = take_kept(t, &cache, &keys[i], name, objects[i]);
-        found += is_found[i];
+        k->objects[i] = arena_printf(t->mem, "%s/%s.o", t->temp_dir, name);
+        k->is_found[i] = take_kept(t, &k->cache, &k->keys[i], name, k->objects[i]);
+        found += k->is_found[i];
     }
-    const int result = found < count ? compile_rest(t, &cache, parts, keys, objects, is_found) : EXIT_OK;
-    if (result == EXIT_OK) *object_count = keep_distinct(t, objects, count);
-    for (size_t i = 0; i < count; i++) strbuf_free(&keys[i]);
-    cache_close(&cache);
-    return result;
+    if (found == count) return EXIT_OK;
+    k->are_kept = k->cache.folder >= 0;
+    if (k->are_kept) {
+        reads_begin(&k->reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
+        k->noting.reads = &k->reads;
+    }
+    return toolchain_is_for_one_run(t) ? add_together(k, work) : add_each(k, work);
+}
+
+void kernel_objects_end(struct kernel_objects *k, bool good)
+{
+    const size_t count = k->parts->list.count;
+    if (good && k->are_kept) keep(k);
+    if (good) k->count = keep_distinct(k->t, k->objects, count);
+    if (k->are_kept) reads_free(&k->reads);
+    for (size_t i = 0; i < count; i++) strbuf_free(&k->keys[i]);
+    cache_close(&k->cache);
 }

@@ -2,12 +2,28 @@
  * compiled before is not compiled again, whatever else of its program changes. */
 #ifndef PTOC_KERNEL_OBJECTS_H
 #define PTOC_KERNEL_OBJECTS_H
+#include "cache.h"
 #include "codegen.h"
 #include "toolchain.h"
 
-/* objects: has room for a path for each part; gets those of *object_count objects, below t->temp_dir, which together
- * have all kernels.  Messages are on standard error; returns an exit code. */
-int kernel_objects_make(const struct toolchain *t, const struct codegen_parts *parts, const char **objects,
-                        size_t *object_count);
+struct kernel_objects {
+    const char **objects; /* paths of `count` objects, which together have all kernels; after the end */
+    size_t count;
+
+    const struct toolchain *t;
+    const struct codegen_parts *parts;
+    struct toolchain noting; /* the same that notes what the kernels read */
+    struct reads reads;
+    struct cache cache;
+    struct strbuf *keys; /* of each kernel's object */
+    bool *is_found, are_kept;
+};
+
+/* Those that are not found are added to what is to be compiled; k stays where it is until the end.  Messages are on
+ * standard error; returns an exit code. */
+int kernel_objects_begin(struct kernel_objects *k, const struct toolchain *t, const struct codegen_parts *parts,
+                         compilations *work);
+/* good: they have been compiled.  Frees what is in k but for the paths, which lie in t->mem. */
+void kernel_objects_end(struct kernel_objects *k, bool good);
 
 #endif

@@ -2,7 +2,7 @@
  * Idea       posix_spawn, never a shell: a blank in a path is only a blank.
  * Owner      the folder: the caller of temp_dir_create.  The handlers: from temp_dir_create to temp_dir_remove.
  * Invariant  no folder is left behind, whichever signal ends the run.
- * Blocks     process_run, until the program has ended.
+ * Blocks     process_run and process_wait, until the program has ended.
  * Tests      test/lit/run/build.test, exit-codes.test
  */
 #include "process.h"
@@ -23,7 +23,8 @@ extern char **environ;
 static const int held[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { HELD = sizeof held / sizeof *held };
 static struct sigaction before[HELD];
-static volatile sig_atomic_t interrupted, child;
+static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t children[PROCESS_CHILDREN]; /* 0: a free place */
 /* open from the start, so that it can be emptied when nothing more can be opened */
 static struct {
     char *path;
@@ -34,7 +35,9 @@ static struct {
 static void on_signal(int number)
 {
     interrupted = number;
-    if (child > 0 && (number == SIGTERM || number == SIGHUP)) kill((pid_t)child, number);
+    if (number != SIGTERM && number != SIGHUP) return;
+    for (int i = 0; i < PROCESS_CHILDREN; i++)
+        if (children[i] > 0) kill((pid_t)children[i], number);
 }
 
 static void hold_signals(void)
@@ -141,27 +144,51 @@ static int start(const char *path, const char *const *argv, const char *out, con
     return error;
 }
 
-static int run(const char *path, const char *const *argv, const char *out, const char *log, bool ask, bool verbose)
+static void show(const char *const *argv)
 {
-    if (verbose) {
-        for (int i = 0; argv[i]; i++)
-            fprintf(stderr, strpbrk(argv[i], " \t'\"") ? "%s'%s'" : "%s%s", i ? " " : "", argv[i]);
-        fputc('\n', stderr);
-    }
-    fflush(NULL);
-    if (interrupted) return 128 + interrupted;
+    for (int i = 0; argv[i]; i++)
+        fprintf(stderr, strpbrk(argv[i], " \t'\"") ? "%s'%s'" : "%s%s", i ? " " : "", argv[i]);
+    fputc('\n', stderr);
+}
+
+/* The place of the child among the children; -1 after a message when it could not be started. */
+static int begin(const char *path, const char *const *argv, const char *out, const char *log, bool ask)
+{
     pid_t pid = 0;
-    int error = start(path, argv, out, log, ask, &pid), status = 0;
+    int place = 0;
+    while (place < PROCESS_CHILDREN - 1 && children[place]) place++;
+    fflush(NULL);
+    const int error = start(path, argv, out, log, ask, &pid);
     if (error) {
         fprintf(stderr, "ptoc: error: cannot run '%s': %s\n", path ? path : argv[0], strerror(error));
         return -1;
     }
-    child = pid;
+    children[place] = pid;
     /* it came before the child had a number */
     if (interrupted == SIGTERM || interrupted == SIGHUP) kill(pid, interrupted);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    child = 0;
+    return place;
+}
+
+int process_wait(int child)
+{
+    int status = 0;
+    if (child == PROCESS_INTERRUPTED) return 128 + interrupted;
+    if (child < 0) return -1;
+    while (waitpid((pid_t)children[child], &status, 0) < 0 && errno == EINTR) {}
+    children[child] = 0;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run(const char *path, const char *const *argv, const char *out, const char *log, bool ask, bool verbose)
+{
+    if (verbose) show(argv);
+    return interrupted ? 128 + interrupted : process_wait(begin(path, argv, out, log, ask));
+}
+
+int process_start(const char *log, const char *const *argv, bool verbose)
+{
+    if (verbose) show(argv);
+    return interrupted ? PROCESS_INTERRUPTED : begin(NULL, argv, NULL, log, false);
 }
 
 int process_run(const char *path, const char *const *argv, bool verbose)

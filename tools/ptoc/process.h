@@ -11,7 +11,13 @@ void temp_dir_remove(char *dir, bool keep); /* with what is in it; frees dir */
 /* Runs argv (NULL at its end) and waits.  path: what to execute; NULL: argv[0], looked for in PATH.  Returns the exit
  * code, 128 + n for signal n, or -1 after a message when it could not be started. */
 int process_run(const char *path, const char *const *argv, bool verbose);
-/* The same, with what it writes to standard error in a file, in English. */
+enum { PROCESS_CHILDREN = 16, PROCESS_INTERRUPTED = -2 };
+/* Starts argv, looked for in PATH, with what it writes to standard error in a file, in English.  At most
+ * PROCESS_CHILDREN run at a time.  Returns a number for process_wait, also where it could not be started. */
+int process_start(const char *log, const char *const *argv, bool verbose);
+int process_wait(int child); /* as process_run returns */
+
+/* The same as process_run, with what it writes to standard error in a file, in English. */
 int process_run_logged(const char *log, const char *const *argv, bool verbose);
 
 /* The same, of a program at that path, with its standard output and its standard error in files. */

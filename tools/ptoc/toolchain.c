@@ -283,17 +283,14 @@ static void read_log(const char *log, struct strbuf *said)
     if (in) fclose(in);
 }
 
-/* of: what is compiled, for a message; NULL: the program, whose bodies of kernels have messages of their own. */
-static int run_compiler(const struct toolchain *t, words *argv, const char *of)
+/* Prints what the compiler said, and returns an exit code.  code: its own; log: where it said it.  of: what was
+ * compiled, for a message; NULL: the program, whose bodies of kernels have messages of their own. */
+static int report_compiler(const struct toolchain *t, int code, const char *log, const char *of)
 {
-    const char *log = of ? NULL : arena_printf(t->mem, "%s/log", t->temp_dir);
-    vec_push(argv, NULL);
-    int code = log ? process_run_logged(log, argv->data, t->o->verbose) : process_run(NULL, argv->data, t->o->verbose);
-    vec_free(argv);
     if (process_interrupted()) return 128 + process_interrupted();
     STRBUF(said);
-    if (log && code >= 0) read_log(log, &said);
-    if (code > 0 && log && c_bodies_refused(t->o, strbuf_text(&said))) return EXIT_ERRORS;
+    if (code >= 0) read_log(log, &said);
+    if (code > 0 && !of && c_bodies_refused(t->o, strbuf_text(&said))) return EXIT_ERRORS;
     fputs(strbuf_text(&said), stderr);
     if (code > 0) fprintf(stderr, "ptoc: error: the C compiler does not accept %s\n", of ? of : "the program");
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
@@ -307,19 +304,16 @@ static void add_rule(words *argv, const char *rule)
     vec_push(argv, rule);
 }
 
-/* Whose a C file is. */
-enum origin { OF_PROGRAM, OF_KERNEL, OF_USER };
-
-static void add_source(const struct toolchain *t, words *argv, enum origin origin, const char *source)
+static void add_source(const struct toolchain *t, words *argv, enum compilation_origin origin, const char *source)
 {
     add_compiler(argv, t);
-    if (origin == OF_PROGRAM)
+    if (origin == COMPILES_PROGRAM)
         add_program(argv, t);
-    else if (origin == OF_KERNEL)
+    else if (origin == COMPILES_KERNEL)
         add_kernel(argv, t);
     else
         add_common(argv, t);
-    if (origin != OF_USER) vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s/=", t->temp_dir));
+    if (origin != COMPILES_INPUT) vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s/=", t->temp_dir));
     vec_push(argv, source[0] == '-' ? arena_printf(t->mem, "./%s", source) : source);
 }
 
@@ -330,42 +324,97 @@ static void add_output(words *argv, const char *step, const char *output)
     vec_push(argv, output);
 }
 
-/* By way of the assembly, with a list of what was read. */
-static int compile_and_note(const struct toolchain *t, enum origin origin, const char *source, const char *object,
-                            const char *what)
+static const char *file_of(const struct compilation *c, const char *kind)
 {
-    const char *assembly = arena_printf(t->mem, "%s.s", object), *rule = arena_printf(t->mem, "%s.d", object);
-    words argv = {0}, assemble = {0};
-    add_source(t, &argv, origin, source);
-    add_rule(&argv, rule);
-    add_output(&argv, "-S", assembly);
-    int result = run_compiler(t, &argv, what);
-    if (result != EXIT_OK) return result;
-    reads_add_sources(t->reads, rule);
-    reads_add_assembly(t->reads, assembly);
-    add_compiler(&assemble, t);
-    vec_push(&assemble, assembly);
-    add_output(&assemble, "-c", object);
-    return run_compiler(t, &assemble, what);
+    return arena_printf(c->t->mem, "%s.%s", c->object, kind);
 }
 
-/* what: as for run_compiler. */
-static int compile(const struct toolchain *t, enum origin origin, const char *source, const char *object,
-                   const char *what)
+/* Where the reads are wanted by way of the assembly, with a list of what was read. */
+static int start_compiler(const struct compilation *c)
 {
-    if (t->reads) return compile_and_note(t, origin, source, object, what);
     words argv = {0};
-    add_source(t, &argv, origin, source);
-    add_output(&argv, "-c", object);
-    return run_compiler(t, &argv, what);
+    add_source(c->t, &argv, c->origin, c->source);
+    if (c->t->reads) add_rule(&argv, file_of(c, "d"));
+    add_output(&argv, c->t->reads ? "-S" : "-c", c->t->reads ? file_of(c, "s") : c->object);
+    vec_push(&argv, NULL);
+    const int child = process_start(file_of(c, "log"), argv.data, c->t->o->verbose);
+    vec_free(&argv);
+    return child;
 }
 
-int toolchain_compile_kernel(const struct toolchain *t, const char *name, const struct strbuf *text, const char *object)
+/* When the compiler has ended. */
+static int assemble(const struct compilation *c)
+{
+    const struct toolchain *t = c->t;
+    words argv = {0};
+    if (!t->reads) return EXIT_OK;
+    reads_add_sources(t->reads, file_of(c, "d"));
+    reads_add_assembly(t->reads, file_of(c, "s"));
+    add_compiler(&argv, t);
+    vec_push(&argv, file_of(c, "s"));
+    add_output(&argv, "-c", c->object);
+    vec_push(&argv, NULL);
+    const int code = process_run_logged(file_of(c, "log"), argv.data, t->o->verbose);
+    vec_free(&argv);
+    return report_compiler(t, code, file_of(c, "log"), c->what);
+}
+
+/* The first that is refused speaks for all: the others are waited for, and say nothing. */
+int toolchain_compile(const compilations *work)
+{
+    enum { MOST = PROCESS_CHILDREN / 2 };
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t room = processors < 1 ? 1 : processors > MOST ? MOST : (size_t)processors;
+    int child[MOST], result = EXIT_OK;
+    for (size_t ended = 0, started = 0; ended < work->count; ended++) {
+        for (; started < work->count && started < ended + room && result == EXIT_OK; started++)
+            child[started % room] = start_compiler(&work->data[started]);
+        if (ended == started) break; /* one was refused */
+        const struct compilation *c = &work->data[ended];
+        const int code = process_wait(child[ended % room]);
+        if (result == EXIT_OK) result = report_compiler(c->t, code, file_of(c, "log"), c->what);
+        if (result == EXIT_OK) result = assemble(c);
+    }
+    return result;
+}
+
+static int add_text(const struct toolchain *t, enum compilation_origin origin, const char *name,
+                    const struct strbuf *text, const char *object, const char *what, compilations *work)
 {
     const char *source = arena_printf(t->mem, "%s/%s.c", t->temp_dir, name);
-    const int result = output_text(source, text);
-    return result == EXIT_OK ? compile(t, OF_KERNEL, source, object, arena_printf(t->mem, "the kernel '%s'", name))
-                             : result;
+    vec_push(work, ((struct compilation){t, origin, source, object, what}));
+    return output_text(source, text);
+}
+
+int toolchain_add_kernel(const struct toolchain *t, const char *name, const struct strbuf *text, const char *object,
+                         compilations *work)
+{
+    return add_text(t, COMPILES_KERNEL, name, text, object, arena_printf(t->mem, "the kernel '%s'", name), work);
+}
+
+static const char *input_object(const struct toolchain *t, int i)
+{
+    return arena_printf(t->mem, "%s/input-%d.o", t->temp_dir, i);
+}
+
+static bool is_c(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".c") == 0;
+}
+
+int toolchain_add_program(const struct toolchain *t, const char *stem, const struct strbuf *text, compilations *work)
+{
+    const char *object = arena_printf(t->mem, "%s/%s.o", t->temp_dir, stem);
+    if (t->reads) reads_add_text(t->reads, strbuf_text(text), text->length);
+    const int result = add_text(t, COMPILES_PROGRAM, stem, text, object, NULL, work);
+    for (int i = 0; i < t->o->link_input_count; i++) {
+        const char *input = t->o->link_inputs[i];
+        if (!is_c(input) || input[0] == '-') continue;
+        vec_push(work, ((struct compilation){t, COMPILES_INPUT, input, input_object(t, i),
+                                             arena_printf(t->mem, "'%s'", input)}));
+    }
+    return result;
 }
 
 /* ---- linking ---- */
@@ -485,7 +534,7 @@ const char *toolchain_check(const struct toolchain *t, const struct strbuf *text
                *log = arena_printf(t->mem, "%s/log", t->temp_dir),
                *rule = arena_printf(t->mem, "%s/program.d", t->temp_dir);
     words argv = {0};
-    add_source(t, &argv, OF_PROGRAM, source);
+    add_source(t, &argv, COMPILES_PROGRAM, source);
     vec_push(&argv, "-fsyntax-only");
     if (t->reads) add_rule(&argv, rule);
     vec_push(&argv, NULL);
@@ -504,30 +553,17 @@ const char *toolchain_check(const struct toolchain *t, const struct strbuf *text
 
 /* ---- all of it ---- */
 
-static bool is_c(const char *path)
+int toolchain_link(const struct toolchain *t, const char *stem, const char *const *kernels, size_t kernel_count,
+                   const char *output)
 {
-    const char *dot = strrchr(path, '.');
-    return dot && strcmp(dot, ".c") == 0;
-}
-
-int toolchain_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *const *kernels,
-                    size_t kernel_count, const char *output)
-{
-    const char *source = arena_printf(t->mem, "%s/%s.c", t->temp_dir, stem);
     words objects = {0};
     vec_push(&objects, arena_printf(t->mem, "%s/%s.o", t->temp_dir, stem));
-    if (t->reads) reads_add_text(t->reads, strbuf_text(text), text->length);
-    int result = output_text(source, text);
-    if (result == EXIT_OK) result = compile(t, OF_PROGRAM, source, objects.data[0], NULL);
     for (size_t i = 0; i < kernel_count; i++) vec_push(&objects, kernels[i]);
-    for (int i = 0; i < t->o->link_input_count && result == EXIT_OK; i++) {
+    for (int i = 0; i < t->o->link_input_count; i++) {
         const char *input = t->o->link_inputs[i];
-        const bool is_source = is_c(input) && input[0] != '-';
-        vec_push(&objects, is_source ? arena_printf(t->mem, "%s/input-%d.o", t->temp_dir, i) : input);
-        if (is_source)
-            result = compile(t, OF_USER, input, objects.data[objects.count - 1], arena_printf(t->mem, "'%s'", input));
+        vec_push(&objects, is_c(input) && input[0] != '-' ? input_object(t, i) : input);
     }
-    if (result == EXIT_OK) result = link_program(t, &objects, output);
+    const int result = link_program(t, &objects, output);
     if (result == EXIT_OK && t->reads) {
         toolchain_note_compiler(t);
         note_linker(t, &objects, output);

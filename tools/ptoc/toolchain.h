@@ -3,6 +3,7 @@
 #define PTOC_TOOLCHAIN_H
 #include "options.h"
 #include "reads.h"
+#include "support/vec.h"
 
 struct toolchain {
     const struct options *o;
@@ -30,16 +31,26 @@ void toolchain_describe_compiler(const struct toolchain *t, struct strbuf *key);
 const char *toolchain_is_opaque(const struct toolchain *t);
 const char *toolchain_compiler_is_opaque(const struct toolchain *t);
 
-/* Compiles kernels that are a file of their own, by the name of the first.  Messages are on standard error; returns an exit code. */
-int toolchain_compile_kernel(const struct toolchain *t, const char *name, const struct strbuf *text,
-                             const char *object);
+/* A C file that is to be compiled.  what: for a message; NULL: the program. */
+struct compilation {
+    const struct toolchain *t;
+    enum compilation_origin { COMPILES_PROGRAM, COMPILES_KERNEL, COMPILES_INPUT } origin;
+    const char *source, *object, *what;
+};
+typedef VEC(struct compilation) compilations;
+
+/* Writes kernels that are a file of their own, by the name of the first; the text as STEM.c.  They and the C files of
+ * the command line are to be compiled.  Return an exit code, after a message. */
+int toolchain_add_kernel(const struct toolchain *t, const char *name, const struct strbuf *text, const char *object,
+                         compilations *work);
+int toolchain_add_program(const struct toolchain *t, const char *stem, const struct strbuf *text, compilations *work);
+/* Compiles all, as many at a time as there are processors.  Messages are on standard error; returns an exit code. */
+int toolchain_compile(const compilations *work);
+/* Links all, with the objects of kernels, into `output`.  Messages are on standard error; returns an exit code. */
+int toolchain_link(const struct toolchain *t, const char *stem, const char *const *kernels, size_t kernel_count,
+                   const char *output);
 /* Adds to t->reads the compiler, and where it looks for headers. */
 void toolchain_note_compiler(const struct toolchain *t);
-
-/* Writes the text as STEM.c, compiles it and the C files of the command line, and links all, with the objects of
- * kernels, into `output`.  Messages are on standard error; returns an exit code. */
-int toolchain_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *const *kernels,
-                    size_t kernel_count, const char *output);
 
 /* What the C compiler says about a text, in English; nothing is made.  The path of a file with that, or NULL: it could
  * not be asked. */
