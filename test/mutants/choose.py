@@ -8,13 +8,12 @@ Tests      self_test.py
 import collections
 import glob
 import hashlib
-import json
 import os
-import shlex
 import subprocess
 
 import entries
 import operators
+import relink
 
 # Files without behaviour of their own, or where a mutant says nothing about a run: times of the clock, pages for people.
 LEFT_OUT = ("runtime/report/page.c",)
@@ -38,28 +37,17 @@ def candidates(root, folder):
 
 def machine_code(command, source, text, folder):
     """A digest of the object file of this text; None: it does not compile.  command: of compile_commands.json, for the file `source`."""
-    mutant = os.path.join(os.path.dirname(source), "mutant-" + os.path.basename(source))
     obj = os.path.join(folder, "mutant.o")
-    words = shlex.split(command)
-    words[words.index("-o") + 1] = obj
-    words[words.index(source)] = mutant
-    with open(mutant, "w") as file:
-        file.write('#line 1 "%s"\n%s' % (source, text))
-    try:
-        if subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder).returncode != 0:
-            return None
-        subprocess.run(["strip", "-x", obj], check=True)
-        with open(obj, "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()
-    finally:
-        os.remove(mutant)
+    if not relink.compile_text(command, source, text, obj, folder)[0]:
+        return None
+    subprocess.run(["strip", "-x", obj], check=True)
+    with open(obj, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 class Compiler:
     def __init__(self, space):
-        self.space, self.clean = space, {}
-        with open(os.path.join(space.build, "compile_commands.json")) as file:
-            self.commands = {c["file"]: c["command"] for c in reversed(json.load(file))}
+        self.space, self.clean, self.commands = space, {}, relink.commands_of(space.build)
 
     def is_another_program(self, entry):
         source = os.path.join(self.space.source, entry.path)

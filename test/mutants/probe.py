@@ -1,30 +1,36 @@
 """probe.py - which lit tests can notice a mutant of the compiler: those for which a mutated ptoc prints something else.
 
 Idea       the calls of ptoc in the RUN lines are made without their tests, in some seconds; a call that builds or runs a program prints
-           the C text instead.  Tests whose calls print the same are not asked first.
+           the C text instead.  A test whose calls print the same goes on as before, so it need not run; a test that makes calls which
+           cannot be made here (a script's, those of the program itself) is opaque and has to.
 Owner      Probe, one for each copy of the tree.
-Invariant  it only orders: a mutant is killed by a test that fails, never by a difference.
+Invariant  a mutant is killed by a test that fails, never by a difference.
 Tests      self_test.py
 """
+import concurrent.futures
 import glob
 import hashlib
 import os
 import re
 import shlex
-import signal
+import shutil
 import subprocess
 
 import workspace
 
 SECONDS = 4
-FOLDERS = ("accepted", "build", "codegen", "diag", "fmt", "lexer", "memory", "oracle", "parse", "reject", "run", "sema", "ascend", "host")
+AT_ONCE = 2     # calls that are made at a time
+FOLDERS = ("sema", "ir", "codegen", "parse", "lexer", "fmt", "diag", "reject", "accepted", "memory", "build", "oracle", "run", "ascend", "host")
+LONG = ("memory", "build", "oracle", "run", "ascend", "host")   # their tests call the C compiler
+
+
+def run_lines(text):
+    return "\n".join(re.findall(r"RUN:(.*)", text)).replace("\\\n", " ")
 
 
 def calls_of(text):
     """The words behind %ptoc of every RUN line, as far as they can be called without a shell."""
-    lines = [line for line in re.findall(r"RUN:(.*)", text)]
-    joined = "\n".join(lines).replace("\\\n", " ")
-    for part in re.split(r"\n|\||&&|;", joined):
+    for part in re.split(r"\n|\||&&|;", run_lines(text)):
         found = re.search(r"%ptoc\s+(.*)", part)
         if not found or "%{" in part or "*" in part:
             continue
@@ -36,17 +42,24 @@ def calls_of(text):
             yield words
 
 
+def is_opaque(text):
+    """Does the test ask the compiler anything that calls_of() does not show?"""
+    lines = run_lines(text)
+    return bool(re.search(r"%python|%prefix|%scripts|\bfor \w+ in|<\s*%|\bsed\b|%\{", lines)) or lines.count("%ptoc") != len(list(calls_of(text)))
+
+
 def printing(words):
-    """The same call, but what it makes is text on its output."""
-    verb = words[0]
-    if verb not in ("run", "build"):
+    """The same call, but what it makes is text on its output; None: it makes none."""
+    if words[0] in ("test", "new", "lsp", "watch") or "--watch" in words:
+        return None
+    if words[0] not in ("run", "build", "graph"):
         return words
     kept, skip = [], False
     for word in words[1:]:
-        if skip or word in ("-o", "--input", "--output", "--set", "--workers", "--engine", "--heap", "--window", "--entry"):
+        if skip or word in ("-o", "--input", "--output", "--set", "--workers", "--engine", "--heap", "--window", "--entry", "--dim"):
             skip = not skip
             continue
-        if not word.endswith((".c", ".so", ".o")) and not re.match(r"--(input|output|set|workers|engine|heap|window)=", word):
+        if not word.endswith((".c", ".so", ".o")) and not re.match(r"--(input|output|set|workers|engine|heap|window|format|tensormap)=", word):
             kept.append(word)
     emit = [] if any(w.startswith("--emit") for w in kept) else ["--emit=c"]
     return ["build"] + emit + kept + ["-o", "-"]
@@ -56,51 +69,96 @@ class Probe:
     def __init__(self, space):
         self.space = space
         self.ptoc = os.path.join(space.build, "bin", "ptoc")
-        self.calls = []   # (test, words)
-        self.clean = None
+        self.calls, self.opaque = [], []   # (test, words); tests
+        self.clean = {}                    # the number of a call: what the tree prints
+        self.noticed = {}                  # a test: how many mutants it has killed
+        self.files = os.path.join(space.folder, "probed")
         for folder in FOLDERS:
             for test in sorted(glob.glob(os.path.join(space.source, "test", "lit", folder, "*.pto"))
                                + glob.glob(os.path.join(space.source, "test", "lit", folder, "*.test"))):
                 with open(test, errors="replace") as file:
-                    for words in calls_of(file.read()):
-                        self.calls.append((test, printing([self.place(w, test) for w in words])))
+                    text = file.read()
+                self.split(test, text)
+                if is_opaque(text):
+                    self.opaque.append(test)
+                for words in calls_of(text):
+                    text_call = printing([self.place(w, test) for w in words])
+                    if text_call:
+                        self.calls.append((test, text_call))
+        self.pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
+
+    def of_test(self, test):
+        return os.path.join(self.files, os.path.relpath(test, os.path.join(self.space.source, "test", "lit")).replace("/", "-"))
+
+    def split(self, test, text):
+        """The parts of a test that is several files, where its calls look for them."""
+        if "split-file %s %t" in text:
+            tool = shutil.which("split-file") or "/usr/lib/llvm-14/bin/split-file"
+            shutil.rmtree(self.of_test(test), ignore_errors=True)
+            os.makedirs(self.files, exist_ok=True)
+            subprocess.run([tool, test, self.of_test(test)], stderr=subprocess.DEVNULL)
 
     def place(self, word, test):
         for short, long in (("%source", self.space.source), ("%examples", os.path.join(self.space.source, "examples")),
                             ("%inputs", os.path.join(self.space.source, "test", "lit", "Inputs")), ("%S", os.path.dirname(test)), ("%s", test),
-                            ("%t", os.path.join(self.space.folder, "probed"))):
+                            ("%t", self.of_test(test))):
             word = word.replace(short, long)
         return word
 
-    def outputs(self):
-        """What each call prints; after two that do not end, only the calls so far."""
-        found = []
-        for _, words in self.calls:
-            self.space.time_left()
-            if found.count(None) == 2:
-                break
-            try:
-                done = subprocess.run([self.ptoc] + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                      timeout=SECONDS * workspace.load(), cwd=self.space.folder, preexec_fn=lambda: workspace.limit_processor(SECONDS))
-                ended = done.returncode != -signal.SIGKILL
-                found.append((done.returncode, hashlib.sha256(done.stdout).digest()) if ended else None)
-            except subprocess.TimeoutExpired:
-                found.append(None)
-        return found
+    def output(self, number):
+        """A digest of what the call prints; None: it does not end."""
+        self.space.time_left()
+        try:
+            done = subprocess.run([self.ptoc] + self.calls[number][1], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  stdin=subprocess.DEVNULL, timeout=SECONDS * workspace.load(), cwd=self.space.folder)
+            return done.returncode, hashlib.sha256(done.stdout).digest()
+        except subprocess.TimeoutExpired:
+            return None
 
     def learn(self):
-        """What the tree itself prints; the tree has been built."""
-        if self.clean is None:
-            self.clean = self.outputs()
-            again = self.outputs()
-            self.calls = [c for c, a, b in zip(self.calls, self.clean, again) if a == b]
-            self.clean = [a for a, b in zip(self.clean, again) if a == b]
+        """What the tree itself prints; the tree has been built.  Calls that print another text each time are left out."""
+        if self.clean:
+            return
+        numbers = range(len(self.calls))
+        first, again = list(self.pool.map(self.output, numbers)), list(self.pool.map(self.output, numbers))
+        self.clean = {n: a for n, a, b in zip(numbers, first, again) if a == b and a is not None}
+        self.opaque += sorted({self.calls[n][0] for n in numbers if n not in self.clean} - set(self.opaque))
 
-    def tests(self):
-        """The tests of which a call prints something else now, those with the fewest calls first."""
-        found = {}
-        for (test, _), before, now in zip(self.calls, self.clean, self.outputs()):
-            if before != now:
-                found[test] = found.get(test, 0) + 1
-        folder = lambda test: FOLDERS.index(os.path.basename(os.path.dirname(test)))
-        return sorted(found, key=lambda test: (folder(test) in (FOLDERS.index("run"), FOLDERS.index("memory")), test.endswith(".test"), test))
+    def note(self, test):
+        """The test, like "sema/views.pto", has killed a mutant: it is asked early from now on."""
+        path = os.path.join(self.space.source, "test", "lit", test)
+        self.noticed[path] = self.noticed.get(path, 0) + 1
+
+    def suites(self):
+        """The suites of lit of which every test is asked here."""
+        return {"lit_" + folder for folder in FOLDERS}
+
+    def order(self):
+        """Calls of tests that have noticed much come first, then one call of each test, those that take long last."""
+        seen, found = {}, []
+        for n in self.clean:
+            test = self.calls[n][0]
+            seen[test] = seen.get(test, 0) + 1
+            found.append((-self.noticed.get(test, 0), is_long(test), seen[test], n))
+        return [row[-1] for row in sorted(found)]
+
+    def differing(self, at_least):
+        """Lists of tests of which a call prints something else now, as soon as there are some; in all every one, each once."""
+        known, found = set(), []
+        order = self.order()
+        for at in range(0, len(order), 16):
+            some = order[at:at + 16]
+            for n, now in zip(some, self.pool.map(self.output, some)):
+                test = self.calls[n][0]
+                if now != self.clean[n] and test not in known:
+                    known.add(test)
+                    found.append(test)
+            if len(found) >= at_least:
+                yield sorted(found, key=is_long)
+                found = []
+        if found:
+            yield sorted(found, key=is_long)
+
+
+def is_long(test):
+    return os.path.basename(os.path.dirname(test)) in LONG

@@ -6,6 +6,8 @@ usage: ./dev test mutants [--sample N | --all] [--seed S] [--minutes M] [--jobs 
        ./dev test mutants --marked                     do the suites kill a mutant that is marked equivalent?
 Idea       a mutant is one change of one line in a copy of the tree; the suites of suites.py run, the likely killer first, until one fails.
            A suite that hangs has failed.  The first time that a suite fails, it has to pass without a mutant, or the run ends.
+           One object is compiled and one binary a suite is linked (relink.py).  Of a compiler's mutant those tests run for which it
+           prints something else, and those of which that is not known (probe.py).
 Gives      build/mutants/report.txt: each mutant with its killer, each survivor with its difference.  The score is the killed among those
            that compile and are not marked.  Exit code 1: below --at-least, where one survivor of a sample is always allowed; 2: a wrong call,
            or the tree itself fails.  With --minutes a small sample is no error, and the mutant at which the time was over is not counted.
@@ -43,8 +45,8 @@ class BrokenTree(Exception):
 class Campaign:
     """Mutants of one tree.  known: the suites that exist; suites_for(path, known, operator) says which of them to run."""
 
-    def __init__(self, workspaces, known, suites_for=suites.suites_for, say=print, results=(), quick=False):
-        self.workspaces, self.known, self.suites_for, self.say = workspaces, known, suites_for, say
+    def __init__(self, workspaces, known, suites_for=suites.suites_for, say=print, results=(), quick=False, keep=lambda result: None):
+        self.workspaces, self.known, self.suites_for, self.say, self.keep = workspaces, known, suites_for, say, keep
         self.results, self.trusted = list(results), set()
         self.probes, self.quick = {}, quick
         self.lock = threading.Lock()
@@ -86,64 +88,99 @@ class Campaign:
         if changed is None:
             verdict, suite, text = "does not apply", "", ""
         else:
-            space.write(entry.path, changed)
             try:
-                verdict, suite, text = self.judge(space, entry)
+                verdict, suite, text = self.judge(space, entry, changed)
             except workspace.OutOfTime:
                 verdict, suite, text = UNFINISHED, "", ""
-            finally:
-                space.write(entry.path, clean)
             if verdict == "killed":
                 self.confirm(space, suite)
         result = Result(entry, verdict, suite.name if suite else "", time.time() - begin, text)
         with self.lock:
             self.results.append(result)
+            self.keep(result)
             self.say("%4d/%d [%s] %s %s %s: %s%s (%.0f s)" % (len(self.results), count, entry.name, entry.path, entry.function, entry.operator, verdict,
                                                               how(result), result.seconds))
 
-    def changed_tests(self, space, entry):
-        """None, or the suite and the text of a lit test that fails among those for which the mutated compiler prints something else."""
-        if not entry.path.startswith(("codegen/", "frontend/")) or "lit_codegen" not in self.known:
-            return None
-        if space not in self.probes:
-            clean, changed = space.read_clean(entry.path), space.read(entry.path)
-            space.write(entry.path, clean)
-            built, text = space.make(suites.PROGRAMS)
-            if not built:
-                raise BrokenTree("the tree cannot be built:\n" + text[-3000:])
-            self.probes[space] = probe.Probe(space)
-            self.probes[space].learn()
-            space.write(entry.path, changed)
-        built, text = space.make(suites.PROGRAMS)
-        if not built:
-            return None
-        found = self.probes[space].tests()
-        for at in range(0, min(len(found), 24), 8):
-            failed, text = space.lit(found[at:at + 8])
-            if failed:
-                return suites.suite("lit_" + failed)._replace(tests=tuple(found[at:at + 8])), text
-        return None
-
-    def judge(self, space, entry):
-        failed = self.changed_tests(space, entry)
-        if failed:
-            return "killed", failed[0], failed[1]
-        for suite in self.suites_for(entry.path, self.known, entry.operator):
+    def judge(self, space, entry, changed):
+        """(verdict, the suite that killed it or None, what was printed)"""
+        compiles, text = space.relink.compile(entry.path, changed)
+        if compiles is False:
+            return "does not compile", None, text
+        if compiles and is_of_the_compiler(entry.path) and "lit_codegen" in self.known:
+            return self.judge_compiler(space, entry)
+        for suite in self.ordered(entry):
             if self.quick and suite.is_slow:
                 continue
-            built, text = space.make(suite.targets)
-            if not built and re.search(r"\berror:|multiple definition|undefined reference", text) and os.path.basename(entry.path) in text:
+            passed, text = self.ask(space, entry, changed, suite, compiles)
+            if passed is None:
                 return "does not compile", None, text
-            if not built:
-                return "killed", suite, text
-            passed, text = space.suite(suite, thorough=False)
             if not passed:
                 return "killed", suite, text
         return "survived", None, ""
 
+    def ask(self, space, entry, changed, suite, compiles):
+        """(does the suite pass, what was printed); None: the mutant does not compile."""
+        built, text = space.make(suite.targets)   # of the clean tree: nothing to do but once
+        if not built:
+            raise BrokenTree("the tree cannot be built:\n" + text[-3000:])
+        try:
+            if not compiles or not space.relink.take(suite.targets):
+                space.relink.restore()
+                space.write(entry.path, changed)
+                built, text = space.make(suite.targets)
+                if not built and re.search(r"\berror:|multiple definition|undefined reference", text) and os.path.basename(entry.path) in text:
+                    return None, text
+            return space.suite(suite, thorough=False) if built else (False, text)
+        finally:
+            space.relink.restore()
+            if space.read(entry.path) == changed:
+                space.write(entry.path, space.read_clean(entry.path))
+
+    def ordered(self, entry):
+        """Suites that have killed mutants of the same file come first, then those of the same folder, then as suites_for() says."""
+        near = collections.Counter()
+        for r in self.results:
+            if r.verdict == "killed" and r.entry.operator != "order":
+                near[r.suite] += 10 * (r.entry.path == entry.path) + (os.path.dirname(r.entry.path) == os.path.dirname(entry.path))
+        found = self.suites_for(entry.path, self.known, entry.operator)
+        return found if entry.operator == "order" else sorted(found, key=lambda suite: (suite.is_slow, -near[suite.name]))
+
+    def judge_compiler(self, space, entry):
+        """Tests for which ptoc prints something else, then those of which that is not known, then the suites of random programs."""
+        asked = self.probe_of(space)
+        try:
+            if not space.relink.take(("ptoc",)):
+                return "does not compile", None, "it cannot be linked"
+            for tests in asked.differing(4):
+                failed, text = space.lit(tests)
+                if failed:
+                    asked.note(failed)
+                    return "killed", suite_of(failed), text
+            failed, text = space.lit([t for t in asked.opaque if not (self.quick and probe.is_long(t))])
+            if failed:
+                return "killed", suite_of(failed), text
+            for suite in self.suites_for(entry.path, self.known, entry.operator):
+                if suite.name not in asked.suites() and not (self.quick and suite.is_slow):
+                    passed, text = space.suite(suite, thorough=False)
+                    if not passed:
+                        return "killed", suite, text
+            return "survived", None, ""
+        finally:
+            space.relink.restore()
+
+    def probe_of(self, space):
+        if space not in self.probes:
+            built, text = space.make(suites.PROGRAMS + ("fuzz_seeds", "stub_new", "stub_old", "tile_mock"))
+            if not built:
+                raise BrokenTree("the tree cannot be built:\n" + text[-3000:])
+            self.probes[space] = probe.Probe(space)
+            self.probes[space].learn()
+        return self.probes[space]
+
     def confirm(self, space, suite):
-        """A suite that fails without a mutant, too, proves nothing; a few tests are asked each time, a whole suite once."""
-        if suite.name in self.trusted:
+        """A suite, or a test of lit, that fails without a mutant, too, proves nothing; each is asked once."""
+        what = suite.tests or suite.name
+        if what in self.trusted:
             return
         for _ in range(2):   # once more: another program may have had all processors for a while
             passed, text = space.make(suite.targets)
@@ -153,10 +190,18 @@ class Campaign:
             elif passed:
                 passed, text = space.suite(suite)
             if passed:
-                if not suite.tests:
-                    self.trusted.add(suite.name)
+                self.trusted.add(what)
                 return
         raise BrokenTree("%s fails without a mutant:\n%s" % (suite.name, text[-3000:]))
+
+
+def is_of_the_compiler(path):
+    return path.startswith(("codegen/", "frontend/"))
+
+
+def suite_of(test):
+    """The suite that has this test of lit alone."""
+    return suites.suite("lit_" + test.split("/")[0])._replace(tests=(test,), targets=suites.PROGRAMS)
 
 
 def difference(entry, root):
@@ -221,12 +266,21 @@ def read_results(path, known):
 
 def write_results(path, results):
     with open(path + ".new", "w") as file:
-        for r in results:
-            if r.verdict == UNFINISHED:
-                continue
-            text = workspace.TOO_LONG if "too long" in how(r) else ""
-            file.write("\t".join([r.entry.name, r.verdict, r.suite, "%.1f" % r.seconds, text]) + "\n")
+        file.write("".join(row_of(r) for r in results))
     os.replace(path + ".new", path)
+
+
+def row_of(result):
+    if result.verdict == UNFINISHED:
+        return ""
+    text = workspace.TOO_LONG if "too long" in how(result) else ""
+    return "\t".join([result.entry.name, result.verdict, result.suite, "%.1f" % result.seconds, text]) + "\n"
+
+
+def append_result(path, result):
+    """A run that is killed loses nothing."""
+    with open(path, "a") as file:
+        file.write(row_of(result))
 
 
 def read_lists(folder=HERE):
@@ -284,7 +338,9 @@ def main(arguments):
         return 0
     done_path = os.path.join(folder, "results.txt")
     done = read_results(done_path, chosen) if given.goes_on else []
-    campaign = Campaign(spaces, known, suites.suites_for, lambda line: print(line, flush=True), done, given.quick)
+    write_results(done_path, done)
+    campaign = Campaign(spaces, known, suites.suites_for, lambda line: print(line, flush=True), done, given.quick,
+                        lambda result: append_result(done_path, result))
     try:
         results = campaign.run(chosen)
     except BrokenTree as broken:

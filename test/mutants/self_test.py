@@ -9,6 +9,7 @@ import unittest
 import choose
 import entries
 import operators
+import probe
 import run
 import suites
 import workspace
@@ -36,8 +37,12 @@ int main(void) { return least(1, 2) == 1 && least(2, 1) == 1 && count(3) == 6 ? 
 LISTS = """cmake_minimum_required(VERSION 3.20)
 project(mini C)
 enable_testing()
-add_executable(test_leaf test_leaf.c leaf.c)
+add_library(leaf STATIC leaf.c)
+add_executable(test_leaf test_leaf.c)
+target_link_libraries(test_leaf leaf)
 add_test(NAME test_leaf COMMAND test_leaf)
+add_executable(test_direct test_leaf.c leaf.c)
+add_test(NAME test_direct COMMAND test_direct)
 """
 
 
@@ -116,6 +121,19 @@ class Choice(unittest.TestCase):
         self.assertEqual(choose.choose([KILLED], found, 1, lambda e: True), [KILLED])
 
 
+class Calls(unittest.TestCase):
+    def test_calls_that_can_be_made(self):
+        text = "// RUN: split-file %s %t\n// RUN: %ptoc check %t/a.pto | FileCheck %s\n// RUN: not %ptoc run -O --set n=3 \\\n// RUN:   %s 2>&1\n"
+        self.assertEqual(list(probe.calls_of(text)), [["check", "%t/a.pto"], ["run", "-O", "--set", "n=3", "%s"]])
+        self.assertFalse(probe.is_opaque(text))
+        self.assertEqual(probe.printing(["run", "-O", "--set", "n=3", "a.pto"]), ["build", "--emit=c", "-O", "a.pto", "-o", "-"])
+        self.assertIsNone(probe.printing(["test", "a.pto"]))
+
+    def test_calls_that_cannot(self):
+        for line in ("%python %S/Inputs/all.py %ptoc", "cat %s | %ptoc fmt - < %t", "for f in a b; do %ptoc check $f; done", "%ptoc %{options} %s"):
+            self.assertTrue(probe.is_opaque("// RUN: " + line + "\n"), line)
+
+
 class Runs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -128,7 +146,7 @@ class Runs(unittest.TestCase):
                 file.write(text)
         subprocess.run(["git", "init", "-q", root], check=True)
         cls.root = root
-        cls.space = workspace.Workspace(root, os.path.join(cls.place.name, "copy"), 1, ["cmake", "-G", "Ninja"])
+        cls.space = workspace.Workspace(root, os.path.join(cls.place.name, "copy"), 1, ["cmake", "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"])
         wrong = cls.space.prepare()
         assert wrong is None, wrong
 
@@ -136,9 +154,9 @@ class Runs(unittest.TestCase):
     def tearDownClass(cls):
         cls.place.cleanup()
 
-    def campaign(self, environment=None):
-        one = suites.Suite("test_leaf", ("test_leaf",), 2 if environment is None else 20, environment or {})
-        return run.Campaign([self.space], ["test_leaf"], lambda path, known, operator: [one], say=lambda line: None)
+    def campaign(self, environment=None, name="test_leaf"):
+        one = suites.Suite(name, (name,), 2 if environment is None else 20, environment or {})
+        return run.Campaign([self.space], [name], lambda path, known, operator: [one], say=lambda line: None)
 
     def verdict(self, one):
         return self.campaign().run([one])[0]
@@ -148,6 +166,25 @@ class Runs(unittest.TestCase):
 
     def test_an_equivalent_one_survives(self):
         self.assertEqual(self.verdict(EQUIVALENT).verdict, "survived")
+
+    def test_a_binary_without_an_archive_is_built(self):
+        self.assertFalse(self.space.relink.compile("leaf.c", LEAF)[0] and self.space.relink.take(("test_direct",)))
+        for one, verdict in ((KILLED, "killed"), (EQUIVALENT, "survived")):
+            self.assertEqual(self.campaign(name="test_direct").run([one])[0].verdict, verdict)
+        self.assertEqual(self.space.read("leaf.c"), LEAF)
+
+    def test_a_linked_mutant_leaves_nothing(self):
+        """Ninja finds nothing to do behind it, and the binary is the clean one."""
+        self.verdict(KILLED)
+        self.assertIn("no work to do", self.space.make(("test_leaf",))[1])
+        self.assertEqual(self.space.suite(suites.Suite("test_leaf", (), 20, {}))[0], True)
+        self.assertEqual([n for n in os.listdir(self.space.build) if n.endswith((".clean", ".mutant"))], [])
+
+    def test_who_killed_a_neighbour_comes_first(self):
+        one, other, slow = [suites.Suite(name, (name,), 20, {}, is_slow=name == "slow") for name in ("one", "other", "slow")]
+        campaign = run.Campaign([self.space], [], lambda path, known, operator: [one, other, slow], say=lambda line: None)
+        campaign.results = [run.Result(KILLED, "killed", name, 1, "") for name in ("other", "slow")]
+        self.assertEqual([s.name for s in campaign.ordered(EQUIVALENT)], ["other", "one", "slow"])
 
     def test_a_hang_is_a_kill(self):
         result = self.verdict(HANGS)
@@ -207,7 +244,8 @@ class Runs(unittest.TestCase):
     def test_results_are_kept_for_the_next_run(self):
         path = os.path.join(self.place.name, "results.txt")
         results = self.campaign().run([KILLED, EQUIVALENT])
-        run.write_results(path, results)
+        run.write_results(path, results[:1])
+        run.append_result(path, results[1])
         again = run.read_results(path, [KILLED, EQUIVALENT, HANGS])
         self.assertEqual([r[:3] for r in again], [r[:3] for r in results])
 

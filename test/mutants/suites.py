@@ -23,7 +23,6 @@ FILE_SECONDS = {"lit_memory": 150, "lit_run": 200, "lit_ascend": 200}
 ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RANDOM": "100", "PTO_SEED": "7000"},
                "random_broken": {"PTO_RANDOM": "150", "PTO_SEED": "7000"}}
 
-FAST = ("lit_codegen", "lit_ir", "lit_fmt", "lit_parse", "lit_reject", "lit_sema")   # of the lit suites
 SLOW = ("test_process", "stress_limits", "device_graphs", "test_crash", "test_nomem")
 
 LEAVES = ["test_runtime", "test_deadlock", "test_failure", "test_refused", "test_unwind", "test_fast_path", "test_inline", "test_hazards",
@@ -57,7 +56,7 @@ def suite(name):
     is_program = name.startswith(("lit_", "random_"))
     targets = PROGRAMS + MORE_TARGETS.get(name, ()) if is_program else MORE_TARGETS.get(name, (name,))
     return Suite(name, targets, SECONDS.get(name, 240 if name.startswith("lit_") else 60), ENVIRONMENT.get(name, {}),
-                 is_program and name not in FAST or name in SLOW, file_seconds=FILE_SECONDS.get(name, 0))
+                 is_program or name in SLOW, file_seconds=FILE_SECONDS.get(name, 0))
 
 
 def suites_for(path, known, operator):

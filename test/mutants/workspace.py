@@ -1,7 +1,7 @@
 """workspace.py - a copy of the source tree with a build of its own, in which one file at a time is another one.
 
-Idea       what is built and run is a copy below the build folder; the checkout is only read.  After a change Ninja compiles one file and
-           links again what a suite needs, nothing else.
+Idea       what is built and run is a copy below the build folder; the checkout is only read.  Where relink.py cannot help, Ninja compiles
+           the changed file and links again what a suite needs, nothing else.
 Owner      Workspace.
 Invariant  between two mutants the copy is equal to the source tree.  What a suite started is dead when run() returns.  A limit is of
            wall time for a machine that has its processors for itself; where others use them, it grows with the load, because a mutant
@@ -14,7 +14,10 @@ import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
+
+import relink
 
 CONFIGURE = ["cmake", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Mutants", "-DCMAKE_C_FLAGS_MUTANTS=-O1", "-DCMAKE_CXX_FLAGS_MUTANTS=-O1",
              "-DCMAKE_C_FLAGS=-w", "-DCMAKE_CXX_FLAGS=-w", "-DPTO_CHECK=1"]
@@ -46,6 +49,7 @@ class Workspace:
         self.configure = configure
         self.process = None   # what runs now
         self.clean = {}       # texts of files that were mutants once
+        self.relink = relink.Relink(self)
 
     # ---- the copy ----
     def synchronize(self):
@@ -115,13 +119,13 @@ class Workspace:
         return code == 0, text if code is not None else text + "\n" + TOO_LONG
 
     def lit(self, tests):
-        """(the folder of a test that fails or None, what was printed)"""
+        """(the test that fails, like "sema/views.pto", or None, what was printed)"""
         build = os.path.join(self.build, "test", "lit")
-        names = [os.path.join(build, os.path.relpath(t, os.path.join(self.source, "test", "lit"))) for t in tests]
+        names = [os.path.join(build, os.path.relpath(os.path.join(self.source, "test", "lit", t), os.path.join(self.source, "test", "lit"))) for t in tests]
         environment = dict(os.environ, PTO_LIT_SECONDS="%d" % (LIT_SECONDS * load()))
-        code, text = self.run(["/usr/bin/python3", LIT, "-v", "-j1", "--max-failures=1"] + names, 120 * load(), environment,
-                              LIT_CPU_SECONDS)
-        found = re.search(r"^(?:FAIL|TIMEOUT|XPASS|UNRESOLVED): ptoc :: (\w+)/", text, re.M)
+        code, text = self.run(["/usr/bin/python3", LIT, "-v", "-j%d" % max(2, self.jobs), "--max-failures=1"] + names,
+                              (60 + 10 * len(tests)) * load(), environment, LIT_CPU_SECONDS)
+        found = re.search(r"^(?:FAIL|TIMEOUT|XPASS|UNRESOLVED): ptoc :: (\S+)", text, re.M)
         return found.group(1) if found else None, text
 
     def time_left(self):
@@ -135,7 +139,7 @@ class Workspace:
         """(exit code, output); None instead of a code: it took too long and was killed with all that it started.
         cpu_seconds: what each process may use of a processor."""
         left = self.time_left()
-        with open(os.path.join(self.folder, "output"), "w+", errors="replace") as output:
+        with tempfile.TemporaryFile("w+", errors="replace") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=self.build,
                                        env=environment, start_new_session=True, preexec_fn=lambda: limit_processor(cpu_seconds))
             self.process = process

@@ -1,0 +1,108 @@
+"""relink.py - a mutant of one C file without a build: one object is compiled, and binaries are linked with it in front of the archives.
+
+Idea       a linker takes no member of an archive whose names it has already, so an object that stands first replaces its member.  A compiler
+           and a linker run once, in a third of a second; Ninja would compile the file again for each mutant and once more behind it.
+Owner      Relink, one for each copy of the tree.
+Invariant  Ninja's files are as it left them after restore(): the copy's source is never touched, a binary of the mutant stands in the
+           clean one's place only from take() to restore().
+Tests      self_test.py
+"""
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+ARCHIVE = re.compile(r"(^|/)lib\w+\.a$")
+LINKER = next((["-fuse-ld=" + name] for name in ("mold", "lld") if shutil.which(name)), [])
+
+
+def commands_of(build):
+    """The compile command of each file; of several, the one for an archive of the product."""
+    with open(os.path.join(build, "compile_commands.json")) as file:
+        rows = json.load(file)
+    rows.sort(key=lambda row: not re.search(r"/(pto_)?(runtime|codegen|frontend)\.dir/", row["command"]))
+    return {row["file"]: row["command"] for row in reversed(rows)}
+
+
+def compile_text(command, source, text, obj, folder):
+    """(has it been compiled, what was printed).  command: of compile_commands.json, for the file `source`."""
+    mutant = os.path.join(os.path.dirname(source), "mutant-" + os.path.basename(source))
+    words = shlex.split(command)
+    words = words[1:] if os.path.basename(words[0]) == "ccache" else words   # nobody asks for a mutant twice
+    words[words.index("-o") + 1] = obj
+    words[words.index(source)] = mutant
+    words = [w for i, w in enumerate(words) if w not in ("-MD", "-MF", "-MT") and words[i - 1] not in ("-MF", "-MT")]
+    with open(mutant, "w") as file:
+        file.write('#line 1 "%s"\n%s' % (source, text))
+    try:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder)
+    finally:
+        os.remove(mutant)
+    return done.returncode == 0, done.stdout.decode(errors="replace")
+
+
+class Relink:
+    def __init__(self, space):
+        self.space, self.commands = space, None
+        self.object = os.path.join(space.folder, "mutant.o")
+        self.inputs, self.links, self.swapped, self.source = {}, {}, [], None
+
+    def compile(self, path, text):
+        """(True: it has been compiled; False: it does not compile; None: no file of an archive, Ninja has to build it; what was printed)"""
+        if self.commands is None:
+            self.commands = commands_of(self.space.build)
+        self.source = os.path.join(self.space.source, path)
+        if self.source not in self.commands:
+            return None, ""
+        return compile_text(self.commands[self.source], self.source, text, self.object, self.space.build)
+
+    def take(self, targets):
+        """Does every target stand there with the mutant?  False: one cannot be linked so, Ninja has to build it."""
+        return all([self.take_one(target) for target in targets])
+
+    def take_one(self, target):
+        if not self.is_of(target):
+            return True
+        link, binary = self.link_of(target)
+        if link is None:
+            return False
+        if binary in self.swapped:
+            return True
+        done = subprocess.run(link, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.space.build)
+        if done.returncode != 0:
+            return False
+        os.rename(binary, binary + ".clean")
+        os.rename(binary + ".mutant", binary)
+        self.swapped.append(binary)
+        return True
+
+    def restore(self):
+        for binary in self.swapped:
+            os.rename(binary + ".clean", binary)
+        self.swapped = []
+
+    def is_of(self, target):
+        """Is the file one of those that the target is made of?"""
+        if target not in self.inputs:
+            self.inputs[target] = set(self.ninja("inputs", target).split("\n"))
+        return self.source in self.inputs[target]
+
+    def link_of(self, target):
+        """(the words of the command, the binary); (None, None): it is not linked from archives alone."""
+        if target not in self.links:
+            lines = self.ninja("commands", target).strip().split("\n")
+            words = [w for w in shlex.split(lines[-1]) if w not in (":", "&&")]
+            simple = "-o" in words and "-shared" not in words and "-c" not in words and "--whole-archive" not in lines[-1]
+            binary = os.path.join(self.space.build, words[words.index("-o") + 1]) if simple else None
+            if simple and any(ARCHIVE.search(w) for w in words) and os.path.exists(binary):
+                at = words.index("-o")
+                words[at:at + 2] = LINKER + [self.object, "-o", binary + ".mutant"]
+                self.links[target] = words, binary
+            else:
+                self.links[target] = None, None
+        return self.links[target]
+
+    def ninja(self, tool, target):
+        return subprocess.run(["ninja", "-C", self.space.build, "-t", tool, target], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
