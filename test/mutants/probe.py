@@ -22,6 +22,8 @@ SECONDS = 4
 AT_ONCE = 2     # calls that are made at a time
 FOLDERS = ("sema", "ir", "codegen", "parse", "lexer", "fmt", "diag", "reject", "accepted", "memory", "build", "oracle", "run", "ascend", "host")
 LONG = ("memory", "build", "oracle", "run", "ascend", "host")   # their tests call the C compiler
+NO_C = dict(os.environ, CC="true")   # a check asks the C compiler about bodies, which takes longer than all else
+REFUSED = "check_rejects.py"   # a script that checks each part of a test
 
 
 def run_lines(text):
@@ -53,7 +55,12 @@ def printing(words):
     if words[0] in ("test", "new", "lsp", "watch") or "--watch" in words:
         return None
     if words[0] not in ("run", "build", "graph"):
-        return words
+        return [("-" if words[i - 1] == "-o" else word) for i, word in enumerate(words)]
+    return texts(words)
+
+
+def texts(words):
+    """The call of `run`, `build` or `graph` that prints the C text."""
     kept, skip = [], False
     for word in words[1:]:
         if skip or word in ("-o", "--input", "--output", "--set", "--workers", "--engine", "--heap", "--window", "--entry", "--dim"):
@@ -79,12 +86,12 @@ class Probe:
                 with open(test, errors="replace") as file:
                     text = file.read()
                 self.split(test, text)
-                if is_opaque(text):
+                parts = self.of_scripts(test, text)
+                if is_opaque(text) and not parts:
                     self.opaque.append(test)
-                for words in calls_of(text):
-                    text_call = printing([self.place(w, test) for w in words])
-                    if text_call:
-                        self.calls.append((test, text_call))
+                for words in [[self.place(w, test) for w in words] for words in calls_of(text)] + parts:
+                    if printing(words):
+                        self.calls.append((test, printing(words)))
         self.pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
 
     def of_test(self, test):
@@ -92,11 +99,19 @@ class Probe:
 
     def split(self, test, text):
         """The parts of a test that is several files, where its calls look for them."""
-        if "split-file %s %t" in text:
+        if "split-file %s %t" in text or REFUSED in text:
             tool = shutil.which("split-file") or "/usr/lib/llvm-14/bin/split-file"
             shutil.rmtree(self.of_test(test), ignore_errors=True)
             os.makedirs(self.files, exist_ok=True)
             subprocess.run([tool, test, self.of_test(test)], stderr=subprocess.DEVNULL)
+
+    def of_scripts(self, test, text):
+        """The calls that a test makes through a script which calls the compiler with every file of a folder."""
+        if REFUSED in text:
+            return [["check", path] for path in sorted(glob.glob(os.path.join(self.of_test(test), "**", "*.pto"), recursive=True))]
+        if os.path.basename(test) == "examples-compile.test":
+            return [["build", "--emit=c", path] for path in sorted(glob.glob(os.path.join(self.space.source, "examples", "*.pto")))]
+        return []
 
     def place(self, word, test):
         for short, long in (("%source", self.space.source), ("%examples", os.path.join(self.space.source, "examples")),
@@ -105,22 +120,24 @@ class Probe:
             word = word.replace(short, long)
         return word
 
-    def output(self, number):
+    def output(self, number, environment=NO_C):
         """A digest of what the call prints; None: it does not end."""
         self.space.time_left()
         try:
             done = subprocess.run([self.ptoc] + self.calls[number][1], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  stdin=subprocess.DEVNULL, timeout=SECONDS * workspace.load(), cwd=self.space.folder)
+                                  stdin=subprocess.DEVNULL, timeout=SECONDS * workspace.load(), cwd=self.space.folder, env=environment)
             return done.returncode, hashlib.sha256(done.stdout).digest()
         except subprocess.TimeoutExpired:
             return None
 
     def learn(self):
-        """What the tree itself prints; the tree has been built.  Calls that print another text each time are left out."""
+        """What the tree itself prints; the tree has been built.  Tests are opaque that print another text each time, or another one where
+        no C compiler looks at the bodies of kernels."""
         if self.clean:
             return
         numbers = range(len(self.calls))
-        first, again = list(self.pool.map(self.output, numbers)), list(self.pool.map(self.output, numbers))
+        first = list(self.pool.map(lambda n: self.output(n, os.environ), numbers))
+        again = list(self.pool.map(self.output, numbers))
         self.clean = {n: a for n, a, b in zip(numbers, first, again) if a == b and a is not None}
         self.opaque += sorted({self.calls[n][0] for n in numbers if n not in self.clean} - set(self.opaque))
 

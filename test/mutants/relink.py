@@ -78,6 +78,13 @@ class Relink:
         self.swapped.append(binary)
         return True
 
+    def recover(self):
+        """After a run that was killed: the clean binaries come back."""
+        for folder, _, names in os.walk(self.space.build):
+            for name in names:
+                if name.endswith(".clean"):
+                    os.rename(os.path.join(folder, name), os.path.join(folder, name[:-len(".clean")]))
+
     def restore(self):
         for binary in self.swapped:
             os.rename(binary + ".clean", binary)

@@ -101,6 +101,7 @@ class Workspace:
     def prepare(self):
         """None, or why the tree cannot be built."""
         os.makedirs(self.build, exist_ok=True)
+        self.relink.recover()
         self.synchronize()
         code, text = self.run(self.configure + ["-S", self.source, "-B", self.build], BUILD_SECONDS)
         return None if code == 0 else text[-3000:]
