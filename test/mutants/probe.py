@@ -14,11 +14,12 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 
 import workspace
 
-SECONDS = 4
+SECONDS = 3     # of a processor, for one call
 AT_ONCE = 2     # calls that are made at a time
 FOLDERS = ("sema", "ir", "codegen", "parse", "lexer", "fmt", "diag", "reject", "accepted", "memory", "build", "oracle", "run", "ascend", "host")
 LONG = ("memory", "build", "oracle", "run", "ascend", "host")   # their tests call the C compiler
@@ -124,9 +125,10 @@ class Probe:
         """A digest of what the call prints; None: it does not end."""
         self.space.time_left()
         try:
-            done = subprocess.run([self.ptoc] + self.calls[number][1], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  stdin=subprocess.DEVNULL, timeout=SECONDS * workspace.load(), cwd=self.space.folder, env=environment)
-            return done.returncode, hashlib.sha256(done.stdout).digest()
+            done = subprocess.run(["prlimit", "--cpu=%d" % SECONDS, self.ptoc] + self.calls[number][1], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  stdin=subprocess.DEVNULL, timeout=10 * SECONDS * workspace.load(), cwd=self.space.folder, env=environment)
+            ended = done.returncode not in (-signal.SIGKILL, -signal.SIGXCPU)
+            return (done.returncode, hashlib.sha256(done.stdout).digest()) if ended else None
         except subprocess.TimeoutExpired:
             return None
 
@@ -160,17 +162,19 @@ class Probe:
         return [row[-1] for row in sorted(found)]
 
     def differing(self, at_least):
-        """Lists of tests of which a call prints something else now, as soon as there are some; in all every one, each once."""
+        """Lists of tests of which a call prints something else now, or does not end, as soon as there are some; in all every one, each once."""
         known, found = set(), []
         order = self.order()
-        for at in range(0, len(order), 16):
-            some = order[at:at + 16]
+        for at in range(0, len(order), 8):
+            some = order[at:at + 8]
+            stuck = False
             for n, now in zip(some, self.pool.map(self.output, some)):
                 test = self.calls[n][0]
+                stuck |= now is None
                 if now != self.clean[n] and test not in known:
                     known.add(test)
                     found.append(test)
-            if len(found) >= at_least:
+            if len(found) >= at_least or stuck:
                 yield sorted(found, key=is_long)
                 found = []
         if found:

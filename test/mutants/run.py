@@ -5,7 +5,8 @@ usage: ./dev test mutants [--sample N | --all] [--seed S] [--minutes M] [--jobs 
        ./dev test mutants --regenerate [--size N]      renew the lists; names and marks stay
        ./dev test mutants --marked                     do the suites kill a mutant that is marked equivalent?
 Idea       a mutant is one change of one line in a copy of the tree; the suites of suites.py run, the likely killer first, until one fails.
-           A suite that hangs has failed.  The first time that a suite fails, it has to pass without a mutant, or the run ends.
+           A suite that hangs has failed.  A suite has to pass without a mutant, too, or the run ends: a short one before it is asked
+           the first time, which says how long it may take, the others when they fail the first time.
            One object is compiled and one binary a suite is linked (relink.py).  Of a compiler's mutant those tests run for which it
            prints something else, and those of which that is not known (probe.py).
 Gives      build/mutants/report.txt: each mutant with its killer, each survivor with its difference.  The score is the killed among those
@@ -49,7 +50,7 @@ class Campaign:
         self.workspaces, self.known, self.suites_for, self.say, self.keep = workspaces, known, suites_for, say, keep
         self.results, self.trusted = list(results), set()
         self.probes, self.quick = {}, quick
-        self.cost = {}   # a suite: the seconds in which it passed last
+        self.cost = {}   # a suite: the seconds in which it passes, of a machine that does nothing else
         self.lock = threading.Lock()
 
     def run(self, chosen):
@@ -108,7 +109,7 @@ class Campaign:
         if compiles is False:
             return "does not compile", None, text
         if compiles and is_of_the_compiler(entry.path) and "lit_codegen" in self.known:
-            return self.judge_compiler(space, entry)
+            return self.judge_compiler(space, entry, changed)
         for suite in self.ordered(entry):
             if self.quick and suite.is_slow:
                 continue
@@ -121,9 +122,15 @@ class Campaign:
 
     def ask(self, space, entry, changed, suite, compiles):
         """(does the suite pass, what was printed); None: the mutant does not compile."""
+        if compiles and suite.name.startswith("test_") and not any(space.relink.is_of(t) for t in suite.targets):
+            return True, ""
         built, text = space.make(suite.targets)   # of the clean tree: nothing to do but once
         if not built:
             raise BrokenTree("the tree cannot be built:\n" + text[-3000:])
+        if not suite.is_slow and suite.name not in self.cost:
+            begin = time.time()
+            self.confirm(space, suite)
+            self.cost[suite.name] = (time.time() - begin) / workspace.load()
         try:
             if not compiles or not space.relink.take(suite.targets):
                 space.relink.restore()
@@ -133,11 +140,7 @@ class Campaign:
                     return None, text
             if not built:
                 return False, text
-            begin = time.time()
-            passed, text = space.suite(suite, thorough=False)
-            if passed:
-                self.cost[suite.name] = time.time() - begin
-            return passed, text
+            return space.suite(suite._replace(seconds=min(suite.seconds, max(10, 8 * self.cost.get(suite.name, suite.seconds)))), thorough=False)
         finally:
             space.relink.restore()
             if space.read(entry.path) == changed:
@@ -152,7 +155,7 @@ class Campaign:
         found = self.suites_for(entry.path, self.known, entry.operator)
         return found if entry.operator == "order" else sorted(found, key=lambda suite: (suite.is_slow, -near[suite.name], self.cost.get(suite.name, 0)))
 
-    def judge_compiler(self, space, entry):
+    def judge_compiler(self, space, entry, changed):
         """Tests for which ptoc prints something else, then those of which that is not known, then the suites of random programs."""
         asked = self.probe_of(space)
         try:
@@ -168,7 +171,7 @@ class Campaign:
                 return "killed", suite_of(failed), text
             for suite in self.suites_for(entry.path, self.known, entry.operator):
                 if suite.name not in asked.suites() and not (self.quick and suite.is_slow):
-                    passed, text = space.suite(suite, thorough=False)
+                    passed, text = space.suite(suite, thorough=False) if suite.is_slow else self.ask(space, entry, changed, suite, True)
                     if not passed:
                         return "killed", suite, text
             return "survived", None, ""

@@ -15,7 +15,7 @@ Suite = collections.namedtuple("Suite", "name targets seconds environment is_slo
 # The searches of schedules over the runtime's C, which an order of memory that is too weak fails.
 CHECKS = ("check_parts", "check_device", "check_threads", "check_process", "check_relaxations")
 PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels", "pto")
-MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
+MORE_TARGETS = {"wire_local": ("all",), "wire_programs": ("all",), "wire_plans": ("all",), "wire_options": ("all",), "lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
                 "device_graphs": ("resident_graphs", "hosted"), "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
 MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
 SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "lit_memory": 600, "lit_run": 500, "lit_ascend": 400}
@@ -25,13 +25,6 @@ ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RAN
 
 SLOW = ("test_process", "stress_limits", "device_graphs", "test_crash", "test_nomem")
 
-LEAVES = ["test_runtime", "test_deadlock", "test_failure", "test_refused", "test_unwind", "test_fast_path", "test_inline", "test_hazards",
-          "test_tensormap", "test_tensormap_entries", "test_tensormap_grid", "test_tensormap_outside", "test_tensormap_model",
-          "test_arguments", "test_heap", "test_compaction",
-          "test_chaining", "test_lanes", "test_pool", "test_park", "test_read_only", "test_record", "test_replay", "test_timing",
-          "test_requests", "test_region", "test_ready_queue", "test_run_status", "test_second_mapping", "test_slots", "test_edges", "test_limit",
-          "test_depth", "test_execute", "test_history", "test_misuse", "test_lifetime",
-          "test_guard", "test_stack", "test_names", "test_outputs", "test_watchdog", "test_nomem", "test_crash"]
 GRAPHS = ["stress_graphs", "lit_run", "test_resident", "device_graphs", "test_process", "stress_limits"]
 # The first folder or file that a path begins with.
 MAP = [
@@ -40,8 +33,10 @@ MAP = [
     ("runtime/device", ["test_resident", "device_graphs", "check_device"]),
     ("runtime/report", ["test_record", "test_replay", "test_whatif", "test_edges", "test_history", "lit_run", "lit_host", "lit_build"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
-    ("runtime/engine", ["test_runtime", "test_lanes", "test_chaining", "test_fast_path"] + LEAVES + GRAPHS + ["lit_host", "random_valid"]),
-    ("runtime", LEAVES + GRAPHS + ["lit_host", "random_valid"]),
+    ("runtime/dist", ["test_ranks", "wire_local", "wire_programs", "wire_plans", "wire_options"]),
+    ("runtime/wire", ["wire_local", "wire_programs", "wire_options"]),
+    ("runtime/engine", ["test_runtime", "test_lanes", "test_chaining", "test_fast_path"] + GRAPHS + ["lit_host", "random_valid"]),
+    ("runtime", ["test_runtime"] + GRAPHS + ["lit_host", "random_valid"]),
     ("codegen/emit/emit_ascendc", ["lit_ascend", "test_ascendc"]),
     ("codegen/emit/emit_memory", ["lit_memory", "lit_codegen", "lit_build"]),
     ("codegen/analysis", ["lit_codegen", "lit_sema", "lit_run", "lit_oracle", "lit_results", "random_valid", "lit_memory"]),
@@ -53,7 +48,7 @@ MAP = [
 
 
 def suite(name):
-    is_program = name.startswith(("lit_", "random_"))
+    is_program = name.startswith(("lit_", "random_", "wire_"))
     targets = PROGRAMS + MORE_TARGETS.get(name, ()) if is_program else MORE_TARGETS.get(name, (name,))
     return Suite(name, targets, SECONDS.get(name, 240 if name.startswith("lit_") else 60), ENVIRONMENT.get(name, {}),
                  is_program or name in SLOW, file_seconds=FILE_SECONDS.get(name, 0))
@@ -65,4 +60,6 @@ def suites_for(path, known, operator):
     own = [name for name in ("test_" + stem, "test_" + stem.split("_")[0]) if name in known and path.startswith("runtime")]
     checks = list(CHECKS) if operator == "order" else []
     names = checks + own + next((names for prefix, names in MAP if path.startswith(prefix)), [])
+    units = [name for name in known if name.startswith("test_") and not name.startswith("test_kernels")]
+    names += sorted(set(units) - set(names))   # who runs a mutant leaves out those that the file is no part of
     return [suite(name) for name in dict.fromkeys(names) if name in known]

@@ -26,7 +26,7 @@ LIT = "/usr/lib/llvm-14/build/utils/lit/lit.py"
 TOO_LONG = "it takes too long"
 LIT_SECONDS = 30      # of one file
 CPU_SECONDS = 120     # of one process
-LIT_CPU_SECONDS = 20  # of one process of a few lit tests: a compiler that does not end is found by them first
+LIT_CPU_SECONDS = 8   # of one process of a few lit tests: a compiler that does not end is found by them first
 
 
 def load():
