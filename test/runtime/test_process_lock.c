@@ -1,7 +1,8 @@
-/* test_process_lock.c - a fork while another thread holds a lock of the process. */
+/* test_process_lock.c - a fork while another thread holds a lock of the process, and threads that contend for one. */
 #include "shared/process_lock.h"
 #include "unit.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/wait.h>
@@ -46,4 +47,27 @@ TEST(a_child_of_fork_finds_every_lock_of_the_process_free)
         while (!atomic_load(&h.has_left)) {}
         EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
+}
+
+enum { CONTENDERS = 4, ROUNDS = 20000 };
+static int64_t guarded; /* not atomic */
+
+static void *contend(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < ROUNDS; i++) {
+        ptoi_process_lock(PROCESS_LOCK_SLABS);
+        guarded++;
+        if (i % 1000 == 0) sched_yield(); /* the others come to sleep */
+        ptoi_process_unlock(PROCESS_LOCK_SLABS);
+    }
+    return NULL;
+}
+
+TEST(threads_that_contend_for_a_lock_exclude_each_other_and_none_sleeps_for_ever)
+{
+    pthread_t thread[CONTENDERS];
+    for (int i = 0; i < CONTENDERS; i++) assert_int_equal(pthread_create(&thread[i], NULL, contend, NULL), 0);
+    for (int i = 0; i < CONTENDERS; i++) pthread_join(thread[i], NULL);
+    EXPECT_EQ(guarded, (int64_t)CONTENDERS * ROUNDS);
 }
