@@ -30,7 +30,8 @@ struct verifier {
     const struct ir_function *function;
     const struct ir_op *op; /* being looked at */
     key_list defined;
-    const char *fault; /* the first one; NULL: none */
+    struct ptrmap defined_at; /* key -> 1 + where it stood in `defined` when it was defined last, as a pointer */
+    const char *fault;        /* the first one; NULL: none */
 };
 
 /* ---- faults ---- */
@@ -56,6 +57,22 @@ static bool has(const key_list *list, const void *key)
     for (size_t i = list->count; i-- > 0;)
         if (list->data[i] == key) return true;
     return false;
+}
+
+/* One of the first `count`? */
+static bool was_defined(const struct verifier *v, const void *key, size_t count)
+{
+    const size_t at = (size_t)(uintptr_t)ptrmap_get(&v->defined_at, key);
+    return at > 0 && at <= count && v->defined.data[at - 1] == key;
+}
+
+static bool is_defined(const struct verifier *v, const void *key) { return was_defined(v, key, v->defined.count); }
+
+static void define(struct verifier *v, const void *key)
+{
+    if (is_defined(v, key)) return;
+    vec_push(&v->defined, key);
+    ptrmap_set(&v->defined_at, key, (void *)(uintptr_t)v->defined.count);
 }
 
 static void copy(key_list *to, const key_list *from)
@@ -103,7 +120,7 @@ static void verify_tensor(struct verifier *v, const struct state *s, const struc
         expect(v, is_result_place(v, tensor->place), "lies in a result that the function does not have", tensor->name);
         return;
     }
-    expect(v, has(&v->defined, tensor), "is used before it is defined", tensor->name);
+    expect(v, is_defined(v, tensor), "is used before it is defined", tensor->name);
     expect(v, !has(&s->released, tensor), "is used after its release", tensor->name);
 }
 
@@ -143,7 +160,7 @@ static void verify_checks(struct verifier *v, struct state *s, const struct ir_c
         if (c->other) verify_view(v, s, c->other);
         for (int i = 0; i < c->message.count; i++) verify_value(v, s, c->message.values[i]);
         if (c->kind == CHECK_WRITTEN)
-            expect(v, has(&v->defined, c->flag), "has no flag for whether it is written", c->symbol->name);
+            expect(v, is_defined(v, c->flag), "has no flag for whether it is written", c->symbol->name);
     }
 }
 
@@ -151,7 +168,7 @@ static void verify_name(struct verifier *v, const struct symbol *s)
 {
     const struct symbol *kept = s->place ? s->place : s;
     if (s->kind == SYM_PARAM || s->kind == SYM_CONST || is_result_place(v, kept)) return;
-    expect(v, has(&v->defined, kept), "is used before it is defined", s->name);
+    expect(v, is_defined(v, kept), "is used before it is defined", s->name);
 }
 
 /* An argument that was moved in may be moved on along one path only: pto_drop() knows.  A name that can get another
@@ -189,15 +206,15 @@ static void verify_value(struct verifier *v, struct state *s, const struct ir_va
     switch (value->kind) {
     case IR_NAME: verify_name(v, value->symbol); break;
     case IR_TEMPORARY:
-        expect(v, has(&v->defined, value->temporary), "is used before it is defined", value->temporary->wanted);
+        expect(v, is_defined(v, value->temporary), "is used before it is defined", value->temporary->wanted);
         break;
     case IR_STRIDE:
     case IR_AT:
         if (!is_result_place(v, value->symbol))
-            expect(v, has(&v->defined, value->symbol), "is no argument of the function", value->symbol->name);
+            expect(v, is_defined(v, value->symbol), "is no argument of the function", value->symbol->name);
         break;
     case IR_EXTENT:
-        expect(v, has(&v->defined, &value->symbol->captured[value->dim]), "has a size that is used before it is stored",
+        expect(v, is_defined(v, &value->symbol->captured[value->dim]), "has a size that is used before it is stored",
                value->symbol->name);
         break;
     case IR_ELEMENT: verify_view(v, s, value->view); break;
@@ -226,8 +243,8 @@ static void verify_use(struct verifier *v, const struct ir_use *use)
     if (!t || t->number < 0 || v->fault) return;
     expect(v, t->number < v->function->tensor_count && v->function->tensors[t->number] == t,
            "has the number of another", name);
-    expect(v, begins || use->symbol->next_of || has(&v->defined, use->symbol), "is used before it begins", name);
-    if (begins) vec_push(&v->defined, use->symbol);
+    expect(v, begins || use->symbol->next_of || is_defined(v, use->symbol), "is used before it begins", name);
+    if (begins) define(v, use->symbol);
 }
 
 /* ---- operations ---- */
@@ -235,11 +252,9 @@ static void verify_use(struct verifier *v, const struct ir_use *use)
 static void verify_op(struct verifier *v, struct state *s, const struct ir_op *op, const struct loop *loop);
 static void verify_block(struct verifier *v, struct state *s, const struct ir_block *block, const struct loop *loop);
 
-static void define(struct verifier *v, const void *key) { vec_push(&v->defined, key); }
-
 static void verify_release(struct verifier *v, struct state *s, const struct symbol *tensor)
 {
-    expect(v, has(&v->defined, tensor), "is released before it is defined", tensor->name);
+    expect(v, is_defined(v, tensor), "is released before it is defined", tensor->name);
     expect(v, !has(&s->released, tensor), "is released twice", tensor->name);
     end_lifetime(v, s, tensor);
 }
@@ -249,7 +264,7 @@ static void forget_undefined(const struct verifier *v, struct state *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->released.count; i++)
-        if (has(&v->defined, s->released.data[i])) s->released.data[kept++] = s->released.data[i];
+        if (is_defined(v, s->released.data[i])) s->released.data[kept++] = s->released.data[i];
     s->released.count = kept;
 }
 
@@ -273,8 +288,7 @@ static void verify_jump(struct verifier *v, struct state *s, const struct ir_op 
         expect(v, s->scopes.count == loop->scopes, "leaves scopes open, or ends one too many", NULL);
         for (size_t i = 0; op->kind == IR_CONTINUE && i < s->released.count; i++) {
             const struct symbol *tensor = s->released.data[i];
-            const key_list outside = {.data = v->defined.data, .count = loop->defined};
-            expect(v, !has(&outside, tensor) || has(&loop->begin->released, tensor),
+            expect(v, !was_defined(v, tensor, loop->defined) || has(&loop->begin->released, tensor),
                    "is released although the next iteration has to have it", tensor->name);
         }
     }
@@ -385,7 +399,7 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
         verify_value(v, s, op->set.value);
         if (op->set.target) verify_value(v, s, op->set.target);
         if (op->set.key)
-            expect(v, has(&v->defined, op->set.key), "is set before it is defined",
+            expect(v, is_defined(v, op->set.key), "is set before it is defined",
                    op->set.symbol ? op->set.symbol->name : "a temporary");
         break;
     case IR_STORE:
@@ -479,6 +493,7 @@ const char *ir_verify(struct front *front, const struct ir_function *f)
     expect(&v, !s.is_reachable, "ends without a return", NULL);
     vec_free(&formals);
     vec_free(&v.defined);
+    ptrmap_free(&v.defined_at);
     state_free(&s);
     return v.fault;
 }

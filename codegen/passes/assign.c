@@ -31,6 +31,8 @@ struct run_status {
     bool is_live;                /* of a let: its block is open */
     /* of a let: where some lifetime of it ended, every part may have been written or read */
     bool is_used_whole;
+    int second;           /* of a second name: its number in its exchange, from 1; 0: not counted yet */
+    int views, next_view; /* numbers of a var's first view and of the next view of one var, from 1; 0: none */
 };
 
 struct assign {
@@ -113,10 +115,9 @@ static void move(struct assign *a, struct dataflow_state *s, struct cell *x, con
 /* The views of a var end with its value. */
 static void end_views(const struct assign *a, struct dataflow_state *s, const struct symbol *var, const struct ast *at)
 {
-    for (int i = 0; i < a->f->tensor_count; i++) {
-        const struct symbol *view = a->f->tensors[i]->symbol;
-        struct cell *x = &cells_of(s)[i];
-        if (!view->region || view->region->base != var) continue;
+    const struct tensor_note *note = tensor_note_of(a->c->checked, var);
+    for (int i = a->outcomes[note->number].views; i > 0; i = a->outcomes[i - 1].next_view) {
+        struct cell *x = &cells_of(s)[i - 1];
         x->gone = YES;
         x->how = ASSIGNED;
         x->gone_at = at;
@@ -126,20 +127,27 @@ static void end_views(const struct assign *a, struct dataflow_state *s, const st
 /* `let t = a;`: a bit for t, by its number among such names of its exchange.  Those after the 63rd share one. */
 static uint64_t bit_of_second_name(int number) { return (uint64_t)1 << (number < 63 ? number : 63); }
 
-/* 0: s is no such name. */
-static uint64_t second_name(const struct symbol *s)
+static void count_second_names(const struct assign *a, const struct exchange *names)
 {
-    int number = 0;
+    for (int i = 0, number = 0; i < names->count; i++)
+        if (names->names[i]->keeps)
+            a->outcomes[tensor_note_of(a->c->checked, names->names[i])->number].second = ++number;
+}
+
+/* 0: s is no such name. */
+static uint64_t second_name(const struct assign *a, const struct symbol *s)
+{
     if (!s->keeps || !s->exchange) return 0;
-    for (int i = 0; s->exchange->names[i] != s; i++) number += s->exchange->names[i]->keeps != NULL;
-    return bit_of_second_name(number);
+    const struct run_status *o = &a->outcomes[tensor_note_of(a->c->checked, s)->number];
+    if (o->second == 0) count_second_names(a, s->exchange);
+    return bit_of_second_name(o->second - 1);
 }
 
 /* All that may mean a buffer which one of the others had.  A name that was taken over leaves its buffer with two. */
 static uint64_t possible_names(const struct assign *a, const struct symbol *t)
 {
     uint64_t names = 0;
-    for (int i = 0, number = 0; i < t->exchange->count; i++) {
+    for (int i = 0, number = 0; i < t->exchange->count && names != UINT64_MAX; i++) {
         const struct symbol *s = t->exchange->names[i];
         if (!s->keeps) continue;
         const struct tensor_note *note = tensor_note_of(a->c->checked, s);
@@ -151,7 +159,7 @@ static uint64_t possible_names(const struct assign *a, const struct symbol *t)
 
 static void end_second_name(const struct assign *a, struct dataflow_state *s, const struct symbol *t)
 {
-    const uint64_t name = t->is_taken ? 0 : second_name(t);
+    const uint64_t name = t->is_taken ? 0 : second_name(a, t);
     for (int i = 0; name && i < a->f->tensor_count; i++)
         if (a->f->tensors[i]->symbol->exchange == t->exchange) cells_of(s)[i].shared &= ~name;
 }
@@ -165,12 +173,12 @@ static void take(struct assign *a, struct dataflow_state *s, struct cell *x, con
     end_views(a, s, t, use->at);
     if (!a->is_silent) ((struct ir_use *)use)->is_first = x->written == NO;
     *x = (struct cell){.written = YES, .stored = true, .parts.any = true, .touched.any = true};
-    x->shared = is_share ? second_name(t) : from->next_of ? 0 : possible_names(a, t);
+    x->shared = is_share ? second_name(a, t) : from->next_of ? 0 : possible_names(a, t);
     x->shared_at = use->at;
     use->tensor->is_written = use->from->is_read = true;
     y->parts.any = y->touched.any = true;
     if (is_share) {
-        y->shared |= second_name(t);
+        y->shared |= second_name(a, t);
         y->shared_at = use->at;
     } else if (from->next_of) {
         *y = (struct cell){.written = NO};
@@ -561,6 +569,17 @@ static void report(const struct assign *a)
     for (int i = 0; i < a->f->tensor_count; i++) report_unread(a, a->f->tensors[i]);
 }
 
+static void note_views(const struct assign *a)
+{
+    for (int i = a->f->tensor_count; i-- > 0;) {
+        const struct symbol *view = a->f->tensors[i]->symbol;
+        const struct tensor_note *var = view->region ? tensor_note_of(a->c->checked, view->region->base) : NULL;
+        if (!var || var->number < 0) continue;
+        a->outcomes[i].next_view = a->outcomes[var->number].views;
+        a->outcomes[var->number].views = i + 1;
+    }
+}
+
 /* Who was given a tensor was given a real one. */
 static void enter(const struct assign *a, struct dataflow_state *s)
 {
@@ -587,6 +606,7 @@ void pass_assign(struct checker *c, struct ir_function *f)
                                            .leave_loop = leave_loop};
     struct assign a = {.c = c, .f = f, .outcomes = arena_array(f->mem, struct run_status, f->tensor_count)};
     struct dataflow_state s = dataflow_start(&client);
+    note_views(&a);
     enter(&a, &s);
     dataflow_run(&client, &a, f, &s);
     report(&a);

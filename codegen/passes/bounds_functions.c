@@ -123,6 +123,8 @@ static struct function_bounds *measure(struct plan *p, struct memory_model *mode
     vec_free(&w.open);
     vec_free(&w.start);
     ptrmap_free(&w.numbers);
+    vec_free(&w.keepers);
+    ptrmap_free(&w.is_keeper);
     return f;
 }
 

@@ -21,6 +21,7 @@ struct held {
     int64_t must;
     const struct size *must_of_call; /* the same in what the caller says, where that is known; see sure_bytes */
     int buffers;
+    int kept;  /* tensors that are KEPT */
     bool dead; /* no path comes here */
 };
 
@@ -37,7 +38,9 @@ struct walk {
     struct memory_model *model;     /* how the functions are measured that are called */
     const struct frame_plan *frame; /* of this function; NULL: it is measured without */
     VEC(const struct symbol *) tensors;
-    struct ptrmap numbers; /* tensor -> 1 + its number, as a pointer */
+    struct ptrmap numbers;              /* tensor -> 1 + its number, as a pointer */
+    VEC(const struct symbol *) keepers; /* names that were KEPT anywhere so far, each once */
+    struct ptrmap is_keeper;            /* those names */
     /* scopes around the operation at hand, the function first; each with what was held at its start */
     VEC(struct bound *) open;
     VEC(const struct size *) start;

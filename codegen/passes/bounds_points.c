@@ -40,6 +40,7 @@ static void change(struct walk *w, struct held *s, size_t n, unsigned char held)
         s->must_of_call =
             bounds_unless_large(held & MUST ? size_binary(w->sizes, SIZE_ADD, s->must_of_call, bounds_sure_bytes(w, t))
                                             : size_sub(w->sizes, s->must_of_call, bounds_sure_bytes(w, t)));
+    s->kept += ((held & KEPT) != 0) - ((before & KEPT) != 0);
     s->tensors[n] = held;
 }
 
@@ -50,7 +51,7 @@ void bounds_join(struct walk *w, struct held *into, const struct held *other)
     if (into->dead) {
         memcpy(into->tensors, other->tensors, w->tensors.count);
         into->may = other->may, into->must = other->must, into->must_of_call = other->must_of_call;
-        into->buffers = other->buffers, into->dead = false;
+        into->buffers = other->buffers, into->kept = other->kept, into->dead = false;
         return;
     }
     for (size_t n = 0; n < w->tensors.count; n++) {
@@ -71,13 +72,27 @@ unsigned char bounds_is_held(const struct walk *w, const struct symbol *t)
     return n > 0 ? w->now->tensors[n - 1] : 0;
 }
 
-/* The var gets another buffer, or none: from here on the names that keep its value count. */
+/* The var gets another buffer, or none: from here on the names that keep its value count.  The name that was kept last
+ * is the likeliest. */
 static void count_kept(struct walk *w, const struct symbol *var)
 {
-    for (int i = 0; i < var->exchange->count; i++) {
-        const struct symbol *s = var->exchange->names[i];
-        if (s->keeps == var && (bounds_is_held(w, s) & KEPT)) bounds_hold(w, s, MAY);
+    int others = 0; /* seen so far that keep the value of another var */
+    for (size_t i = w->keepers.count; i-- > 0 && w->now->kept > others;) {
+        const struct symbol *s = w->keepers.data[i];
+        if (!(bounds_is_held(w, s) & KEPT)) continue;
+        if (s->keeps == var)
+            bounds_hold(w, s, MAY);
+        else
+            others++;
     }
+}
+
+static void keep(struct walk *w, const struct symbol *name)
+{
+    bounds_hold(w, name, KEPT);
+    if (ptrmap_get(&w->is_keeper, name)) return;
+    ptrmap_set(&w->is_keeper, name, w);
+    vec_push(&w->keepers, name);
 }
 
 /* A name that keeps the value of a var counts once the var has another value: until then both have one buffer. */
@@ -86,7 +101,7 @@ void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *f
     const unsigned char held = bounds_is_held(w, from) & KEPT ? MAY : bounds_is_held(w, from);
     count_kept(w, to);
     if (is_kept && to->keeps == from && held) {
-        bounds_hold(w, to, KEPT);
+        keep(w, to);
         return;
     }
     if (!is_kept) count_kept(w, from);
