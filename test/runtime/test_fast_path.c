@@ -4,6 +4,7 @@
  *            submitted until the fast path has taken it, and by the same runtime's call with all tasks deferred. */
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "submit.h"
+#include "submit/fast_path.h"
 #include "unit.h"
 #include <pto/pto_program.h>
 #include <string.h>
@@ -493,4 +494,36 @@ TEST(the_inlined_look_at_two_views_says_what_the_exact_one_says)
     PTOTaskParam far = PTO_INPUT(cells, INT64_MAX / 2, PTO_ARRAY(PTO_F64, 4)),
                  near = PTO_INPUT(cells, 0, PTO_ARRAY(PTO_F64, 4));
     EXPECT_EQ(pto_views_overlap(&far, &near), (pto_views_overlap)(&far, &near));
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+static bool is_another(void *context, const PTOKernel *kernel) { return kernel != context; }
+
+TEST(asked_again_a_kernel_that_is_fine_keeps_its_line_and_another_loses_it)
+{
+    static PTOKernel kernel[16];
+    for (int i = 0; i < 16; i++) kernel[i] = add_kernel;
+    int other = 1;
+    while (other < 15 && pto_kernel_line_(&kernel[other]) == pto_kernel_line_(&kernel[0])) other++;
+    PTOFastPath open = {0};
+    struct fast_path fast;
+    ptoi_fast_init(&fast, &open);
+    ptoi_fast_measured(&fast, &kernel[0], 100, true);
+    ptoi_fast_measured(&fast, &kernel[other], 100, true);
+    const PTOKernelLine *stays = &open.line[pto_kernel_line_(&kernel[0])],
+                        *goes = &open.line[pto_kernel_line_(&kernel[other])];
+    const int64_t given = stays->left;
+    EXPECT(given > 0);
+    EXPECT_EQ(goes->left, given);
+    EXPECT(!ptoi_fast_is_due(&fast, &kernel[other])); /* one call, which is counted */
+    for (int i = 0; i < 2; i++) {
+        ptoi_fast_ask(&fast, is_another, &kernel[other]);
+        EXPECT_EQ(stays->left, given);
+        EXPECT(goes->left < 0);
+        EXPECT(ptoi_fast_is_due(&fast, &kernel[other]));
+    }
+    ptoi_fast_count(&fast);
+    EXPECT_EQ(fast.tasks[PTO_WORKER_CUBE], 3);
+    EXPECT_EQ(fast.busy_ns[PTO_WORKER_CUBE], 300);
 }

@@ -86,6 +86,41 @@ TEST(what_is_dropped_leaves_nothing)
     EXPECT_EQ(count_files(), 0);
 }
 
+/* The linker puts this between the runtime and libc. */
+static bool no_stream;
+FILE *__real_fdopen(int file, const char *mode);
+FILE *__wrap_fdopen(int file, const char *mode);
+FILE *__wrap_fdopen(int file, const char *mode)
+{
+    if (!no_stream) return __real_fdopen(file, mode);
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* The number that the next file gets. */
+static int next_descriptor(void)
+{
+    const int file = open("/dev/null", O_RDONLY);
+    EXPECT(file >= 0);
+    EXPECT_EQ(close(file), 0);
+    return file;
+}
+
+TEST(without_memory_for_a_stream_neither_a_descriptor_nor_a_file_stays)
+{
+    struct whole_file f;
+    enter();
+    put("a", "old");
+    const int before = next_descriptor();
+    no_stream = true;
+    EXPECT(!ptoi_whole_open(&f, "a"));
+    EXPECT_EQ(errno, ENOMEM);
+    no_stream = false;
+    EXPECT_EQ(next_descriptor(), before);
+    EXPECT(holds("a", "old"));
+    EXPECT_EQ(count_files(), 1);
+}
+
 TEST(a_link_stays_a_link)
 {
     struct whole_file f;
