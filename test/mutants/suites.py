@@ -15,7 +15,7 @@ Suite = collections.namedtuple("Suite", "name targets seconds environment is_slo
 # The searches of schedules over the runtime's C, which an order of memory that is too weak fails.
 CHECKS = ("check_parts", "check_device", "check_threads", "check_process", "check_relaxations")
 PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels", "pto")
-MORE_TARGETS = {"wire_local": ("all",), "wire_programs": ("all",), "wire_plans": ("all",), "wire_options": ("all",), "lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
+MORE_TARGETS = {"wire_local": ("all",), "wire_programs": ("all",), "wire_plans": ("all",), "wire_options": ("all",), "report_page": ("all",), "lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
                 "device_graphs": ("resident_graphs", "hosted"), "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
 MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
 SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "lit_memory": 600, "lit_run": 500, "lit_ascend": 400}
@@ -31,7 +31,9 @@ MAP = [
     ("runtime/backend/ascend", ["test_ascend", "lit_ascend"]),
     ("runtime/backend", ["test_requests", "test_runtime", "lit_run"]),
     ("runtime/device", ["test_resident", "device_graphs", "check_device"]),
-    ("runtime/report", ["test_record", "test_replay", "test_whatif", "test_edges", "test_history", "lit_run", "lit_host", "lit_build"]),
+    ("runtime/report", ["test_record", "test_replay", "test_whatif", "test_edges", "test_history", "report_page", "lit_host", "lit_run", "lit_build"]),
+    ("runtime/host/ranked", ["wire_options"]),
+    ("runtime/api/unwind", ["test_unwind", "wire_options", "wire_programs", "lit_run"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
     ("runtime/dist", ["test_ranks", "wire_local", "wire_programs", "wire_plans", "wire_options"]),
     ("runtime/wire", ["wire_local", "wire_programs", "wire_options"]),
@@ -48,7 +50,7 @@ MAP = [
 
 
 def suite(name):
-    is_program = name.startswith(("lit_", "random_", "wire_"))
+    is_program = name.startswith(("lit_", "random_", "wire_", "report_"))
     targets = PROGRAMS + MORE_TARGETS.get(name, ()) if is_program else MORE_TARGETS.get(name, (name,))
     return Suite(name, targets, SECONDS.get(name, 240 if name.startswith("lit_") else 60), ENVIRONMENT.get(name, {}),
                  is_program or name in SLOW, file_seconds=FILE_SECONDS.get(name, 0))
