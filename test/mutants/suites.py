@@ -23,7 +23,7 @@ FILE_SECONDS = {"lit_memory": 150, "lit_run": 200, "lit_ascend": 200}
 ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RANDOM": "100", "PTO_SEED": "7000"},
                "random_broken": {"PTO_RANDOM": "150", "PTO_SEED": "7000"}}
 
-SLOW = ("test_process", "stress_limits", "device_graphs", "test_crash", "test_nomem")
+SLOW = ("test_process", "stress_limits", "device_graphs")
 
 GRAPHS = ["stress_graphs", "lit_run", "test_resident", "device_graphs", "test_process", "stress_limits"]
 # The first folder or file that a path begins with.
