@@ -15,8 +15,11 @@ Suite = collections.namedtuple("Suite", "name targets seconds environment is_slo
 # The searches of schedules over the runtime's C, which an order of memory that is too weak fails.
 CHECKS = ("check_parts", "check_device", "check_threads", "check_process", "check_relaxations")
 PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels", "pto")
-MORE_TARGETS = {"wire_local": ("all",), "wire_programs": ("all",), "wire_plans": ("all",), "wire_options": ("all",), "report_page": ("all",), "lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
-                "device_graphs": ("resident_graphs", "hosted"), "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
+WIRES = ("wire_local", "wire_programs", "wire_plans", "wire_options")
+MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",),
+                "test_resident": ("test_resident", "hosted"), "device_graphs": ("resident_graphs", "hosted"),
+                "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
+MORE_TARGETS.update((name, ("all",)) for name in WIRES + ("report_page",))
 MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
 SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "lit_memory": 600, "lit_run": 500, "lit_ascend": 400}
 FILE_SECONDS = {"lit_memory": 150, "lit_run": 200, "lit_ascend": 200}
@@ -35,8 +38,8 @@ MAP = [
     ("runtime/host/ranked", ["wire_options"]),
     ("runtime/api/unwind", ["test_unwind", "wire_options", "wire_programs", "lit_run"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
-    ("runtime/dist", ["test_ranks", "wire_local", "wire_programs", "wire_plans", "wire_options"]),
-    ("runtime/wire", ["wire_local", "wire_programs", "wire_options"]),
+    ("runtime/dist", ["test_ranks", *WIRES]),
+    ("runtime/wire", [*WIRES]),
     ("runtime/engine", ["test_runtime", "test_lanes", "test_chaining", "test_fast_path"] + GRAPHS + ["lit_host", "random_valid"]),
     ("runtime", ["test_runtime"] + GRAPHS + ["lit_host", "random_valid"]),
     ("codegen/emit/emit_ascendc", ["lit_ascend", "test_ascendc"]),
