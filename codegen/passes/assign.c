@@ -7,6 +7,7 @@
  */
 #include "dataflow.h"
 #include "elements.h"
+#include "learn.h"
 #include "parts.h"
 #include "uses.h"
 
@@ -358,33 +359,6 @@ static void leave(const struct assign *a, const struct dataflow_state *s, const 
     }
 }
 
-/* ---- what is known of conditions and loops ---- */
-
-/* What holds in the body, as long as no `var` is named: its value may be another one when it is asked. */
-static void learn_iterations(const struct assign *a, const struct iterations *t)
-{
-    if (!t->i || t->direction == 0) return;
-    const struct size *at = size_symbol(a->c->sizes, t->i);
-    const bool up = t->direction > 0;
-    if (t->low) facts_add_order(a->c->facts, up ? t->low : at, up ? at : t->low, 0);
-    if (t->high) facts_add_order(a->c->facts, up ? at : t->high, up ? t->high : at, 1);
-}
-
-static bool is_fixed(const struct ast *cond)
-{
-    if (cond->kind == AST_UNARY) return is_fixed(cond->binary.left);
-    if (cond->kind != AST_BINARY) return true;
-    if (cond->binary.op == OP_AND || cond->binary.op == OP_OR)
-        return is_fixed(cond->binary.left) && is_fixed(cond->binary.right);
-    const struct size *a = cond->binary.left->value, *b = cond->binary.right->value;
-    return (!a || !size_names_var(a)) && (!b || !size_names_var(b));
-}
-
-static void learn_condition(const struct assign *a, const struct ast *cond, bool truth)
-{
-    if (cond && !cond->bad && is_fixed(cond)) facts_add_condition(a->c->facts, cond, truth);
-}
-
 /* ---- the client of the solver ---- */
 
 static struct assign *begin_step(struct dataflow *d)
@@ -430,7 +404,7 @@ static void step(struct dataflow *d, struct dataflow_state *s, const struct ir_o
     struct assign *a = begin_step(d);
     switch (op->kind) {
     case IR_USE: step_use(a, s, &op->use); break;
-    case IR_ASSERT: learn_condition(a, op->assertion.source, true); break;
+    case IR_ASSERT: learn_condition(a->c, op->assertion.source, true); break;
     case IR_RETURN: leave(a, s, op->ret.source); break;
     case IR_BREAK:
     case IR_CONTINUE: look_at_all_rests(a, s); break;
@@ -469,7 +443,7 @@ static void forget(struct dataflow *d, size_t mark) { facts_reset(((struct assig
 
 static void learn(struct dataflow *d, const struct ir_op *op, bool truth)
 {
-    learn_condition(d->cx, op->branch.cond.source, truth);
+    learn_condition(((struct assign *)d->cx)->c, op->branch.cond.source, truth);
 }
 
 static void enter_loop(struct dataflow *d, const struct ir_op *op)
@@ -478,7 +452,7 @@ static void enter_loop(struct dataflow *d, const struct ir_op *op)
     struct iterations loop;
     parts_begin_loop(a->c, &loop, op->kind == IR_FOR ? op->loop.source : op->while_.source, d->depth);
     vec_push(&a->loops, loop);
-    learn_iterations(a, &loop);
+    learn_iterations(a->c, &loop);
 }
 
 static void after_iteration(const struct assign *a, struct dataflow_state *s, bool is_over)

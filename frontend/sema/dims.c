@@ -22,14 +22,20 @@ static void bind(struct matching *m, int dim, const struct size *value, const st
     m->to[m->count++] = value;
 }
 
+static bool is_shorter(struct checker *c, const struct size *a, const struct size *b)
+{
+    struct size_term terms[2];
+    return a && size_terms(c->sizes, a, terms, 2) < size_terms(c->sizes, b, terms, 2);
+}
+
 /* (got - rest) / factor.  Where got is known to leave the remainder that rest leaves, got / factor says the same in the
- * words of the program: N / 2, and not (N - 1) / 2, of an odd N. */
+ * words of the program, unless it is longer: N / 2, and not (N - 1) / 2, of an odd N. */
 static const struct size *quotient(struct checker *c, const struct size *got, const struct size *rest, int64_t factor)
 {
     const struct size *by = size_const(c->sizes, factor), *difference = size_sub(c->sizes, got, rest);
     int64_t r;
     if (factor == 1) return difference;
-    if (factor > 1 && size_is_const(rest, &r) && r != 0) {
+    if (factor > 1 && size_is_const(rest, &r) && r != 0 && !is_shorter(c, difference, got)) {
         const int64_t left = (r % factor + factor) % factor;
         const struct size *remainder = size_binary(c->sizes, SIZE_MOD, got, by);
         if (remainder && facts_prove_equal(c->facts, remainder, size_const(c->sizes, left)) && r - left != INT64_MIN)

@@ -1,13 +1,14 @@
 /* facts.c - the known facts about integers at one place of a function, and proofs from them.
- * Idea       a fact is a size that is not negative.  To prove a >= 0, add -a - 1 >= 0 and look for a contradiction:
- *            Fourier-Motzkin elimination over the products and quotients taken as unknowns, each with what its operator
- *            promises.  A minimum is one of its two arguments: what fails as a whole is tried for each.
+ * Idea       a fact is a size that is not negative.  To prove a >= 0, add -a - 1 >= 0 and look for a contradiction
+ *            (rows.h) over the products and quotients taken as unknowns, each with what its operator promises.  A
+ *            minimum is one of its two arguments: what fails as a whole is tried for each.
  * Owner      one function's check at a time; facts are a stack, popped with the block that learnt them.
  * Invariant  "proved" is never wrong; everything that is too large, too deep or overflows is "not proved".
  * Tests      test/lit/sema/e05*.pto
  */
 #include "facts.h"
 #include "fact_list.h"
+#include "rows.h"
 #include "support/arena.h"
 #include "support/integers.h"
 #include "support/vec.h"
@@ -15,8 +16,6 @@
 #include <string.h>
 #include <stdlib.h>
 
-#define MAX_ATOMS  48
-#define MAX_ROWS   320
 #define MAX_KNOWN  96
 #define MAX_SPLITS 3
 #define MAX_DEPTH  3
@@ -50,10 +49,6 @@ struct facts {
     struct answer answer[MAX_ANSWERS]; /* by the question's number; a later one takes the place of an earlier one */
 };
 
-struct row {
-    int64_t c[MAX_ATOMS], k; /* sum of c * atom, + k, is >= 0 */
-};
-
 struct system {
     struct facts *facts;
     int depth;
@@ -62,8 +57,6 @@ struct system {
     uint64_t atom_bits;                  /* of all of them */
     const struct size *known[MAX_KNOWN]; /* >= 0 each */
     int knowns;
-    struct row *row;
-    int rows;
 };
 
 struct facts *facts_create(struct arena *mem, struct size_table *sizes)
@@ -371,88 +364,14 @@ static void collect(struct system *s, const struct size *goal)
     }
 }
 
-/* ---- elimination ------------------------------------------------------------------------------------------------- */
-
-/* Integers: divide by the common factor and round the constant down.  Returns true for a contradiction. */
-static bool add_row(struct system *s, struct row *r)
-{
-    int64_t g = 0;
-    s->facts->work -= 1 + s->rows / 32;
-    for (int i = 0; i < s->atoms; i++) {
-        if (r->c[i] == INT64_MIN) return false;
-        g = gcd(g, r->c[i]);
-    }
-    if (g == 0) return r->k < 0;
-    if (g > 1) {
-        for (int i = 0; i < s->atoms; i++) r->c[i] /= g;
-        r->k = r->k / g - (r->k % g < 0);
-    }
-    for (int i = 0; i < s->rows; i++)
-        if (memcmp(s->row[i].c, r->c, sizeof *r->c * (size_t)s->atoms) == 0) {
-            if (r->k < s->row[i].k) s->row[i].k = r->k;
-            return false;
-        }
-    if (s->rows == MAX_ROWS) return false;
-    memcpy(s->row[s->rows].c, r->c, sizeof *r->c * (size_t)s->atoms);
-    s->row[s->rows++].k = r->k;
-    return false;
-}
-
-/* p and n added so that unknown v falls out; false: a number is too large. */
-static bool combine(const struct system *s, const struct row *p, const struct row *n, int v, struct row *out)
-{
-    int64_t a = p->c[v], b = -n->c[v], g = gcd(a, b), x, y;
-    a /= g;
-    b /= g;
-    for (int i = 0; i < s->atoms; i++) {
-        if (__builtin_mul_overflow(p->c[i], b, &x) || __builtin_mul_overflow(n->c[i], a, &y) ||
-            __builtin_add_overflow(x, y, &out->c[i]))
-            return false;
-    }
-    return !__builtin_mul_overflow(p->k, b, &x) && !__builtin_mul_overflow(n->k, a, &y) &&
-           !__builtin_add_overflow(x, y, &out->k);
-}
-
-static bool eliminate(struct system *s)
-{
-    bool done[MAX_ATOMS] = {false};
-    for (;;) {
-        int best = -1;
-        long best_cost = 0;
-        for (int v = 0; v < s->atoms; v++) {
-            long p = 0, n = 0;
-            if (done[v]) continue;
-            for (int i = 0; i < s->rows; i++) p += s->row[i].c[v] > 0, n += s->row[i].c[v] < 0;
-            long cost = p * n - p - n;
-            if (best < 0 || cost < best_cost) best = v, best_cost = cost;
-        }
-        if (best < 0 || s->facts->work < 0) return false;
-        done[best] = true;
-        int count = s->rows, kept = 0;
-        struct row *old = malloc(sizeof *old * (size_t)(count ? count : 1));
-        if (!old) return false;
-        memcpy(old, s->row, sizeof *old * (size_t)count);
-        for (int i = 0; i < count; i++)
-            if (old[i].c[best] == 0) s->row[kept++] = old[i];
-        s->rows = kept;
-        bool contradiction = false;
-        for (int i = 0; i < count && !contradiction; i++)
-            for (int k = 0; k < count && old[i].c[best] > 0 && !contradiction && s->facts->work >= 0; k++) {
-                struct row r;
-                if (old[k].c[best] < 0 && combine(s, &old[i], &old[k], best, &r)) contradiction = add_row(s, &r);
-            }
-        free(old);
-        if (contradiction) return true;
-    }
-}
+/* ---- contradictions ---------------------------------------------------------------------------------------------- */
 
 static bool contradicts(struct system *s)
 {
-    s->row = malloc(sizeof *s->row * MAX_ROWS);
-    if (!s->row) return false;
     bool found = false;
-    /* a row is as long as there are atoms, from now on */
     for (int i = 0; i < s->knowns; i++) take_atoms(s, s->known[i]);
+    struct rows rows = {.row = malloc(sizeof *rows.row * MAX_ROWS), .atoms = s->atoms, .work = &s->facts->work};
+    if (!rows.row) return false;
     for (int i = 0; i < s->knowns && !found; i++) {
         struct size_term terms[MAX_SUM];
         struct row r = {.k = 0};
@@ -467,10 +386,10 @@ static bool contradicts(struct system *s)
             else
                 r.c[at] = terms[m].factor;
         }
-        if (fits) found = add_row(s, &r);
+        if (fits) found = rows_add(&rows, &r);
     }
-    found = found || eliminate(s);
-    free(s->row);
+    found = found || rows_contradict(&rows);
+    free(rows.row);
     return found;
 }
 
