@@ -57,19 +57,44 @@ static void write_two(PTOTensor *t)
 
 static void use_views(PTOTensor *t)
 {
-    PTOTensor *v[] = {pto_tensor_slice(t, 0, 0, 1, 1),
-                      pto_tensor_transpose(t, NULL),
-                      pto_tensor_share(t),
-                      pto_tensor_detach(t),
-                      pto_tensor_copy(t),
-                      pto_tensor_broadcast(t, 3, SHAPE(2, 3, 4))};
-    for (int i = 0; i < 6; i++) is_there(v[i]);
+    enum { VIEWS = 8, DETACHED = 3, COPIED = 4 };
+    PTOTensor *v[VIEWS] = {pto_tensor_slice(t, 0, 0, 1, 1),
+                           pto_tensor_transpose(t, NULL),
+                           pto_tensor_share(t),
+                           pto_tensor_detach(t),
+                           pto_tensor_copy(t),
+                           pto_tensor_broadcast(t, 3, SHAPE(2, 3, 4)),
+                           pto_tensor_index(t, 1, 3),
+                           pto_tensor_reshape(t, 3, SHAPE(3, 2, 2))};
+    for (int i = 0; i < VIEWS; i++) is_there(v[i]);
     write_two(t); /* separates */
-    if (v[3] && v[4]) mistakes += element(v[4], NULL) != 0;
+    if (v[DETACHED] && v[COPIED]) mistakes += element(v[COPIED], NULL) != 0;
     pto_tensor_spread(t);
     pto_tensor_retain(t);
     pto_tensor_unspread(t);
-    for (int i = 0; i < 6; i++) pto_tensor_release(v[i]);
+    for (int i = 0; i < VIEWS; i++) pto_tensor_release(v[i]);
+}
+
+static void copy_views(PTOTensor *t)
+{
+    PTOTensor *flipped = pto_tensor_transpose(t, NULL), *was = flipped;
+    if (!is_there(flipped)) return;
+    PTOTensor *dense = pto_tensor_dense(flipped);
+    is_there(dense);
+    const PTOStatus status = pto_tensor_writable(&flipped); /* t shares its elements */
+    mistakes += status == PTO_OK ? flipped == was : status != PTO_ERR_NOMEM || flipped != was;
+    pto_tensor_release(dense);
+    pto_tensor_release(flipped);
+}
+
+static void attach_one(void)
+{
+    struct owned o = {.data = (int64_t[]){7}, .released = 0};
+    PTOForeign f = foreign(&o, 1, 0, NULL);
+    f.release = NULL;
+    PTOTensor *t = pto_tensor_attach(&f);
+    if (is_there(t)) mistakes += element(t, NULL) != 7;
+    pto_tensor_release(t);
 }
 
 static void export_all(PTOTensor *t)
@@ -81,6 +106,14 @@ static void export_all(PTOTensor *t)
             pto_tensor_release(back);
         else
             m->deleter(m);
+    }
+    struct DLManagedTensor *old = pto_tensor_to_dlpack_unversioned(t);
+    if (is_there(old)) {
+        PTOTensor *back = pto_tensor_from_dlpack_unversioned(old);
+        if (is_there(back))
+            pto_tensor_release(back);
+        else
+            old->deleter(old);
     }
     struct ArrowArray a;
     struct ArrowSchema s;
@@ -117,6 +150,17 @@ static void take_or_release(PTOTensor *t)
         out.release(out.context);
     else
         mistakes += status != PTO_ERR_NOMEM || !t;
+    pto_tensor_release(t);
+}
+
+static void make_sparse(void)
+{
+    PTOTensor *t = pto_tensor_new(NULL, PTO_I64, 1, SHAPE(2)), *array[3] = {t, t, t};
+    if (!is_there(t)) return;
+    PTOSparse *a = pto_sparse_make(PTO_COO, 3, 3, array, PTO_CHECK_SHAPE);
+    if (is_there(a)) mistakes += describe(t).references != 4;
+    pto_sparse_release(a);
+    mistakes += describe(t).references != 1;
     pto_tensor_release(t);
 }
 
@@ -167,10 +211,13 @@ static void use_all(void)
             pto_tensor_unmap(t);
         }
         if (i) use_views(t);
+        if (i) copy_views(t);
         export_all(t);
         bind_detached(t);
         take_or_release(t);
     }
+    attach_one();
+    make_sparse();
     use_sparse();
 }
 

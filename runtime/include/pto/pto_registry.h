@@ -99,7 +99,7 @@ PTO_API PTOTensor *pto_tensor_new(PTOPool *pool, PTOType type, int rank, const i
  * Caller     any thread.  Never blocks.
  * Status     NULL: PTO_ERR_ARGUMENT: NULL memory that is not empty, a bad type, rank, extent, flag or device, data that
  *            is not aligned for its type; PTO_ERR_BOUNDS: an element outside of the bytes; PTO_ERR_OVERFLOW;
- *            PTO_ERR_NOMEM. */
+ *            PTO_ERR_NOMEM; PTO_ERR_MISUSE: f is NULL. */
 PTO_API PTOTensor *pto_tensor_attach(const PTOForeign *f);
 
 /* One more reference to t, which is returned.  NULL is ignored.  The caller holds a reference.
@@ -164,7 +164,8 @@ PTO_API PTOTensor *pto_tensor_detach(PTOTensor *t);
 
 /* A row-major tensor with memory of its own and the same elements.
  * Caller     any thread.  Blocks until runs that write t have ended.
- * Status     NULL: PTO_ERR_NOMEM; PTO_ERR_BUSY: the caller is in the run that writes t; PTO_ERR_MISUSE. */
+ * Status     NULL: PTO_ERR_NOMEM; PTO_ERR_BUSY: the caller is in the run that writes t; PTO_ERR_DEVICE: a device that
+ *            is not open, or has failed, has the elements; PTO_ERR_MISUSE. */
 PTO_API PTOTensor *pto_tensor_copy(PTOTensor *t);
 
 /* One more reference to t where it is row-major and contiguous, else pto_tensor_copy.
@@ -174,14 +175,14 @@ PTO_API PTOTensor *pto_tensor_dense(PTOTensor *t);
 /* Makes *t a tensor that nobody else sees.  If *t is unique (one reference, one tensor on the buffer, no pin, export or
  * map, not read-only) it stays; else a copy takes its place and the reference to the old one is dropped.
  * Caller     any thread.  Blocks as pto_tensor_copy does.
- * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY: *t stays; PTO_ERR_MISUSE: NULL. */
+ * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY, PTO_ERR_DEVICE: *t stays; PTO_ERR_MISUSE: NULL. */
 PTO_API PTOStatus pto_tensor_writable(PTOTensor **t);
 
 /* The memory of *t leaves the library with its release function, and *t becomes NULL.  A tensor that is shared, in use,
  * or not the whole of its memory in row-major order is copied, and the copy leaves.  A tensor without elements leaves
  * address NULL and no release function.
  * Caller     any thread.  Blocks as pto_tensor_copy does.
- * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY: *t stays; PTO_ERR_MISUSE: NULL. */
+ * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY, PTO_ERR_DEVICE: *t stays; PTO_ERR_MISUSE: NULL. */
 PTO_API PTOStatus pto_tensor_take(PTOTensor **t, PTODetached *out);
 
 /* The address of element [0, ..] on the host, until the matching pto_tensor_unmap.  Maps count; several may be open.
@@ -189,7 +190,8 @@ PTO_API PTOStatus pto_tensor_take(PTOTensor **t, PTODetached *out);
  * copied back first.  A tensor without elements gives an address that must not be read.
  * Caller     any thread.  Blocks as pto_tensor_to_dlpack does.
  * Status     NULL: PTO_ERR_READ_ONLY; PTO_ERR_BUSY: the caller is in a run; PTO_ERR_OVERLAP: two indices are one
- *            element, for writing; PTO_ERR_NOMEM; PTO_ERR_DEVICE; PTO_ERR_ARGUMENT: access; PTO_ERR_MISUSE. */
+ *            element, for writing; PTO_ERR_NOMEM; PTO_ERR_DEVICE: as pto_tensor_copy; PTO_ERR_UNSUPPORTED: foreign
+ *            memory on a device, for writing; PTO_ERR_ARGUMENT: access; PTO_ERR_MISUSE. */
 PTO_API void *pto_tensor_map(PTOTensor *t, PTOAccess access);
 
 /* Ends the last map of t, of the calling thread if it has one.
@@ -213,23 +215,27 @@ struct ArrowSchema;
  * type 12 (extension) or 21 (Ascend) is on that device of the backend ascend, as with pto_tensor_attach.
  * Caller     any thread.  Never blocks.
  * Status     NULL: PTO_ERR_VERSION: another major version; PTO_ERR_UNSUPPORTED: a type, lanes or a device that the
- *            library has not; others as pto_tensor_attach. */
+ *            library has not; PTO_ERR_ARGUMENT: a bad rank, extent or address, data that is not aligned for its type;
+ *            PTO_ERR_OVERFLOW; PTO_ERR_NOMEM; PTO_ERR_MISUSE: m is NULL. */
 PTO_API PTOTensor *pto_tensor_from_dlpack(struct DLManagedTensorVersioned *m);
 
 /* The same for the struct of DLPack before 1.0.
- * Caller     any thread.  Never blocks.  Status: as pto_tensor_from_dlpack. */
+ * Caller     any thread.  Never blocks.
+ * Status     NULL: PTO_ERR_UNSUPPORTED, PTO_ERR_ARGUMENT, PTO_ERR_OVERFLOW, PTO_ERR_NOMEM, PTO_ERR_MISUSE: the reasons
+ *            are those above. */
 PTO_API PTOTensor *pto_tensor_from_dlpack_unversioned(struct DLManagedTensor *m);
 
 /* A DLPack tensor of the memory of t, with a reference that its deleter drops; the deleter may be called on any thread
  * at any time.  A run that writes t meanwhile is not waited for: the caller orders it and the reader.
  * Caller     any thread.  Blocks only if t shares memory after a detach, and a run uses that memory.
- * Status     NULL: PTO_ERR_VERSION: max_major is below 1; PTO_ERR_UNSUPPORTED: PTO_BYTE; PTO_ERR_BUSY: it would block,
- *            and the caller is in that run; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
+ * Status     NULL: PTO_ERR_VERSION: max_major is below 1; PTO_ERR_UNSUPPORTED: PTO_BYTE, foreign memory on a device;
+ *            PTO_ERR_BUSY: it would block, and the caller is in that run; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
 PTO_API struct DLManagedTensorVersioned *pto_tensor_to_dlpack(PTOTensor *t, uint32_t max_major, uint32_t max_minor);
 
 /* The same for consumers of DLPack before 1.0, which know no read-only tensors.
  * Caller     any thread.  Blocks as pto_tensor_to_dlpack does.
- * Status     NULL: PTO_ERR_READ_ONLY; others as pto_tensor_to_dlpack. */
+ * Status     NULL: PTO_ERR_READ_ONLY; PTO_ERR_UNSUPPORTED, PTO_ERR_BUSY, PTO_ERR_NOMEM, PTO_ERR_MISUSE: the reasons are
+ *            those above. */
 PTO_API struct DLManagedTensor *pto_tensor_to_dlpack_unversioned(PTOTensor *t);
 
 /* A read-only tensor of an Arrow array: i8 to u64, f16, f32, f64 without nulls, and fixed-size lists of them as further
@@ -237,7 +243,7 @@ PTO_API struct DLManagedTensor *pto_tensor_to_dlpack_unversioned(PTOTensor *t);
  * On failure it is untouched.  The schema is borrowed.
  * Caller     any thread.  Never blocks.
  * Status     NULL: PTO_ERR_UNSUPPORTED: nulls, bit-packed booleans, other formats; PTO_ERR_ARGUMENT: a struct that was
- *            released or is malformed; PTO_ERR_NOMEM. */
+ *            released or is malformed; PTO_ERR_OVERFLOW: more bytes than 2^63; PTO_ERR_NOMEM. */
 PTO_API PTOTensor *pto_tensor_from_arrow(struct ArrowArray *a, struct ArrowSchema *schema);
 
 /* Fills an Arrow array and its schema with t, which must be row-major and contiguous; further dimensions become

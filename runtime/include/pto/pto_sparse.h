@@ -51,12 +51,15 @@ typedef struct PTOSparseDescription {
  * Caller     any thread.  Blocks, with PTO_CHECK_ALL, until runs that write the arrays have ended.
  * Status     NULL: PTO_ERR_ARGUMENT: a format, check, type, rank, or extents that do not agree; PTO_ERR_BOUNDS: a
  *            number of ptr, first, last or of an index is wrong; PTO_ERR_BUSY: the caller is in a run that writes an
- *            array; PTO_ERR_NOMEM; PTO_ERR_MISUSE: a tensor is NULL. */
+ *            array; PTO_ERR_DEVICE: with PTO_CHECK_ALL, as pto_tensor_map; PTO_ERR_NOMEM; PTO_ERR_MISUSE: a tensor is
+ *            NULL. */
 PTO_API PTOSparse *pto_sparse_make(PTOFormat format, int64_t rows, int64_t columns, PTOTensor *const *tensors,
                                    PTOSparseCheck check);
 
 /* Makes a matrix of foreign arrays, each with a release function of its own.  A failed call has taken nothing.
- * Caller     any thread.  Never blocks.  Status: NULL: as pto_tensor_attach and pto_sparse_make. */
+ * Caller     any thread.  Never blocks.
+ * Status     NULL: PTO_ERR_ARGUMENT, PTO_ERR_BOUNDS, PTO_ERR_OVERFLOW, PTO_ERR_DEVICE, PTO_ERR_NOMEM: the reasons are
+ *            those of pto_tensor_attach and of pto_sparse_make. */
 PTO_API PTOSparse *pto_sparse_attach(PTOFormat format, int64_t rows, int64_t columns, const PTOForeign *arrays,
                                      PTOSparseCheck check);
 
@@ -88,21 +91,21 @@ PTO_API PTOSparse *pto_sparse_detach(PTOSparse *a);
  * out has room for PTO_SPARSE_ARRAYS.  Arrays that are shared, or parts of their memory, are copied and the copies
  * leave.  All or none.
  * Caller     any thread.  Blocks as pto_tensor_take does.
- * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY: *a stays; PTO_ERR_MISUSE: NULL. */
+ * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY, PTO_ERR_DEVICE: *a stays; PTO_ERR_MISUSE: NULL. */
 PTO_API PTOStatus pto_sparse_take(PTOSparse **a, PTODetached *out);
 
 /* Rows first to first + count, without a copy.  CSR and BSR keep the numbers of ptr; idx and val begin at ptr[first].
  * BSR takes multiples of the block; CSR4 keeps idx and val whole.
  * Caller     any thread.  Blocks until runs that write ptr have ended.
  * Status     NULL: PTO_ERR_BOUNDS: rows outside, or numbers of ptr that are wrong; PTO_ERR_ARGUMENT: no multiple of the
- *            block; PTO_ERR_UNSUPPORTED: CSC, BSC, COO; PTO_ERR_BUSY; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
+ *            block; PTO_ERR_UNSUPPORTED: CSC, BSC, COO; PTO_ERR_BUSY; PTO_ERR_DEVICE; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
 PTO_API PTOSparse *pto_sparse_rows(PTOSparse *a, int64_t first, int64_t count);
 
 /* These n rows of a CSR or CSR4 matrix, in any order, twice too, as PTO_CSR4: elements are shared, first and last are
  * new.
  * Caller     any thread.  Blocks until runs that write the index arrays have ended.
  * Status     NULL: PTO_ERR_BOUNDS: a row outside, or numbers of ptr that are wrong; PTO_ERR_ARGUMENT: n < 0;
- *            PTO_ERR_UNSUPPORTED: another format; PTO_ERR_BUSY; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
+ *            PTO_ERR_UNSUPPORTED: another format; PTO_ERR_BUSY; PTO_ERR_DEVICE; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
 PTO_API PTOSparse *pto_sparse_pick(PTOSparse *a, const int64_t *rows, int64_t n);
 
 /* The transpose, without a copy: CSR and CSC become each other, BSR and BSC too, with the dimensions of a block
@@ -113,8 +116,8 @@ PTO_API PTOSparse *pto_sparse_transpose(PTOSparse *a);
 /* A matrix of another format (CSR, CSC, COO or CSR4) with memory of its own; any format is read.
  * Caller     any thread.  Blocks until runs that write the arrays have ended.
  * Status     NULL: PTO_ERR_UNSUPPORTED: to BSR or BSC; PTO_ERR_BOUNDS: a number of the matrix is wrong;
- *            PTO_ERR_OVERFLOW: more elements than i32 counts; PTO_ERR_ARGUMENT: no format; PTO_ERR_BUSY; PTO_ERR_NOMEM;
- *            PTO_ERR_MISUSE. */
+ *            PTO_ERR_OVERFLOW: more elements than i32 counts; PTO_ERR_ARGUMENT: no format; PTO_ERR_BUSY;
+ *            PTO_ERR_DEVICE; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
 PTO_API PTOSparse *pto_sparse_convert(PTOSparse *a, PTOFormat format);
 
 #ifdef __cplusplus
