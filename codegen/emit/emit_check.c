@@ -49,6 +49,24 @@ static void print_bounds(struct emitter *e, struct strbuf *then, const char *fun
     strbuf_putc(then, ')');
 }
 
+/* E18, at the argument. */
+static void print_strided(struct emitter *e, const struct ir_check *c, struct strbuf *then)
+{
+    const struct region *r = c->view->region;
+    const int site = emit_site(e, c->at, emit_source_text(e, c->at));
+    if (c->kind == CHECK_DENSE)
+        strbuf_printf(then, "pto_dense(rt, &sites[%d], \"%s\", ", site, r->base->name);
+    else
+        strbuf_printf(then, "%s(rt, &sites[%d], \"%s\", \"%s\", ", c->from ? "pto_rows_major" : "pto_row_major", site,
+                      c->callee ? c->callee : "this", r->base->name);
+    if (c->from) strbuf_printf(then, "%d, ", c->from);
+    strbuf_printf(then, "%d, ", r->rank);
+    print_list(e, then, c->view->extent, r->rank);
+    strbuf_puts(then, ", ");
+    print_list(e, then, c->view->stride, r->rank);
+    strbuf_putc(then, ')');
+}
+
 /* fail stays empty where `then` tests by itself. */
 static void print_check(struct emitter *e, const struct ir_check *c, struct strbuf *fail, struct strbuf *then)
 {
@@ -80,28 +98,9 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         message_print_values(e, then, &c->message);
         strbuf_putc(then, ')');
         break;
-    case CHECK_CONTIGUOUS: {
-        const struct region *r = c->view->region;
-        strbuf_printf(then, "%s(rt, \"%s\", \"%s\", ", c->from ? "pto_rows_major" : "pto_row_major",
-                      c->callee ? c->callee : "this", r->base->name);
-        if (c->from) strbuf_printf(then, "%d, ", c->from);
-        strbuf_printf(then, "%d, ", r->rank);
-        print_list(e, then, c->view->extent, r->rank);
-        strbuf_puts(then, ", ");
-        print_list(e, then, c->view->stride, r->rank);
-        strbuf_putc(then, ')');
-        break;
-    }
+    case CHECK_CONTIGUOUS: print_strided(e, c, then); break;
     case CHECK_PRODUCT: print_bounds(e, then, "pto_same_count", c); break;
-    case CHECK_DENSE: {
-        const struct region *r = c->view->region;
-        strbuf_printf(then, "pto_dense(rt, \"%s\", %d, ", r->base->name, r->rank);
-        print_list(e, then, c->view->extent, r->rank);
-        strbuf_puts(then, ", ");
-        print_list(e, then, c->view->stride, r->rank);
-        strbuf_putc(then, ')');
-        break;
-    }
+    case CHECK_DENSE: print_strided(e, c, then); break;
     case CHECK_DISJOINT:
         strbuf_puts(fail, "pto_views_overlap(");
         print_param(e, fail, c->view);

@@ -171,36 +171,41 @@ static inline int64_t pto_index(PTORuntime *rt, int64_t index, int64_t extent)
     if (index < 0 || index >= extent) pto_raise_index(rt, index, extent);
     return index;
 }
+/* The three below fail at the place of the argument that they are about, not at that of the last pto_at. */
 /* A kernel that never names its strides needs a contiguous view. */
-static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char *tensor, int rank, const int64_t *shape,
-                                 const int64_t *stride)
+static inline void pto_row_major(PTORuntime *rt, const PTOSiteLine *argument, const char *kernel, const char *tensor,
+                                 int rank, const int64_t *shape, const int64_t *stride)
 {
-    if (!pto_is_row_major(rank, shape, stride))
-        pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' requires a contiguous view, but this slice of '%s' is strided",
-                  kernel, tensor);
+    if (pto_is_row_major(rank, shape, stride)) return;
+    pto_at(rt, argument);
+    pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' requires a contiguous view, but this slice of '%s' is strided", kernel,
+              tensor);
 }
 /* A kernel that names the strides of its first dimensions alone needs the others, from `from` on, contiguous. */
-static inline void pto_rows_major(PTORuntime *rt, const char *kernel, const char *tensor, int from, int rank,
-                                  const int64_t *shape, const int64_t *stride)
+static inline void pto_rows_major(PTORuntime *rt, const PTOSiteLine *argument, const char *kernel, const char *tensor,
+                                  int from, int rank, const int64_t *shape, const int64_t *stride)
 {
     for (int d = 0; d < from; d++)
         if (shape[d] == 0) return;
-    if (!pto_is_row_major(rank - from, shape + from, stride + from))
-        pto_raise(
-            rt, PTO_ERR_ARGUMENT,
-            "[E18] '%s' requires a view that is contiguous from dimension %d on, but this slice of '%s' is strided",
-            kernel, from, tensor);
+    if (pto_is_row_major(rank - from, shape + from, stride + from)) return;
+    pto_at(rt, argument);
+    pto_raise(rt, PTO_ERR_ARGUMENT,
+              "[E18] '%s' requires a view that is contiguous from dimension %d on, but this slice of '%s' is strided",
+              kernel, from, tensor);
 }
 /* A tensor with another shape: its dimensions that are merged lie one behind the other, */
-static inline void pto_dense(PTORuntime *rt, const char *tensor, int rank, const int64_t *shape, const int64_t *stride)
+static inline void pto_dense(PTORuntime *rt, const PTOSiteLine *argument, const char *tensor, int rank,
+                             const int64_t *shape, const int64_t *stride)
 {
     for (int d = 0; d < rank; d++)
         if (shape[d] == 0) return;
     int64_t want = rank > 0 ? stride[rank - 1] : 0;
     for (int d = rank - 1; d >= 0; d--) {
-        if (shape[d] != 1 && stride[d] != want)
+        if (shape[d] != 1 && stride[d] != want) {
+            pto_at(rt, argument);
             pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] the view of '%s' needs a copy to get another shape: it is strided",
                       tensor);
+        }
         want = pto_mul(rt, want, shape[d]);
     }
 }
