@@ -55,10 +55,17 @@ static bool is_shared(const struct toolchain *t) { return t->o->emit == EMIT_SO;
 
 bool toolchain_is_for_one_run(const struct toolchain *t) { return t->o->verb == VERB_RUN; }
 
+/* Lines, for the report of a crash.  To follow the variables of optimized code takes the C compiler a third of its
+ * time, so a debugger sees them only where -g or -O0 asks for it. */
+static const char *debug_information(const struct toolchain *t)
+{
+    return t->o->debug || (t->o->optimize == 0 && !toolchain_is_for_one_run(t)) ? "-g" : "-g1";
+}
+
 static void add_common(words *argv, const struct toolchain *t)
 {
     vec_push(argv, t->o->optimize < 0 ? "-O2" : arena_printf(t->mem, "-O%d", t->o->optimize));
-    vec_push(argv, toolchain_is_for_one_run(t) && !t->o->debug ? "-g1" : "-g"); /* lines, for the report of a crash */
+    vec_push(argv, debug_information(t));
     if (is_shared(t)) {
         vec_push(argv, "-fPIC");
         vec_push(argv, "-fvisibility=hidden"); /* calls within the object are as those of a program */
