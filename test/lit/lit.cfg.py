@@ -11,6 +11,8 @@
 #              the tree's programs every so-manieth, 20 there
 #   %levels    an option of `ptoc build`: kernels have every level, or that of this machine alone where a sanitizer makes each long to compile
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
+# A test that only looks at what a program does builds it with `%ptoc build -O0`, which takes the C compiler an eighth of the time.  What
+# optimized code does is seen by the suites examples, oracle and results, and by the tests of kernels in index notation.
 # Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny), debug-information (of our libraries).
 import os
 import shutil
