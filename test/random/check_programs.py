@@ -43,7 +43,7 @@ def main():
     for name, entry, arrays, settings, tolerance, look in cases(rng):
         source, binary = os.path.join(examples, name + ".pto"), os.path.join(folder, name)
         if not os.path.exists(binary):
-            subprocess.run([ptoc, "build", "-w", source, "-o", binary], check=True)
+            subprocess.run([ptoc, "build", "--cpu=native", "-O0", "-w", source, "-o", binary], check=True)
         expected, printed = interp.Run(interp.Program(source, [std]), settings).entry(entry, arrays)
         command = [binary, "--quiet", "--entry", entry]
         for key, value in settings.items():

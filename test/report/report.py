@@ -164,7 +164,7 @@ def main():
         sys.exit(77)
     a.folder.mkdir(parents=True, exist_ok=True)
     program, page = a.folder / "many", (a.folder / "report.html").resolve()
-    subprocess.run([a.ptoc, "build", str(HERE / "many.pto"), "-o", str(program)], check=True)
+    subprocess.run([a.ptoc, "build", "-O0", str(HERE / "many.pto"), "-o", str(program)], check=True)
     subprocess.run([str(program), "--input", "x=zeros", "--quiet", "--engine", "timing", "--workers", "vector=6,cube=6", "--set", f"n={a.thousands}",
                     "--report", str(page)], check=True)
     browser = Browser(chromium, a.folder / "profile")

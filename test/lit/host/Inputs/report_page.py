@@ -22,7 +22,7 @@ export orch main(inout x: f32[4], inout y: f32[4]) {
 }
 """)
 built = os.path.join(folder, "program")
-subprocess.run([ptoc, "build", "-w", program, "-o", built], check=True)
+subprocess.run([ptoc, "build", "-O0", "-w", program, "-o", built], check=True)
 
 
 def run(*options, code=0):
@@ -85,7 +85,7 @@ export orch main(inout x: f32[16], n: i64) {
 }
 """)
 folded = os.path.join(folder, "scopes")
-subprocess.run([ptoc, "build", "-w", scopes, "-o", folded], check=True)
+subprocess.run([ptoc, "build", "-O0", "-w", scopes, "-o", folded], check=True)
 for check in ([], ["--check"]):
     page = os.path.join(folder, "scopes.html")
     command = [folded, "--input", "x=ones", "--set", "n=5", "--quiet", "--report", page, *check]

@@ -25,7 +25,7 @@ def one_run(program, options):
 for name, options in programs.items():
     source = os.path.join(examples, name + ".pto")
     program = os.path.join(folder, name)
-    subprocess.run([ptoc, "build", source if os.path.exists(source) else os.path.join(inputs, name + ".pto"), "-o", program], check=True)
+    subprocess.run([ptoc, "build", "-O0", source if os.path.exists(source) else os.path.join(inputs, name + ".pto"), "-o", program], check=True)
     first = one_run(program, options)
     assert b"Cycles: " in first["output"] and b"Wall time" not in first["output"], first["output"]
     for n in range(1, RUNS):

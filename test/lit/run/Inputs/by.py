@@ -58,7 +58,7 @@ def main():
     np.save(os.path.join(FOLDER, "n.npy"), n)
     want = expected(x, n)
     program = os.path.join(FOLDER, "program")
-    subprocess.run([PTOC, "build", "--plan=ring", PROGRAM, "-o", program], check=True)
+    subprocess.run([PTOC, "build", "-O0", "--plan=ring", PROGRAM, "-o", program], check=True)
     need = "704"  # s, m, l; t, and the part of its task
     variants = [["--engine", e] for e in ("serial", "threads", "timing", "process")]
     rings = [[], ["--defer", "--window", "2", "--heap", need, "--rings", "1"],
