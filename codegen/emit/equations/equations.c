@@ -272,7 +272,7 @@ static const char *versions_function(struct eq_printer *p, const struct kernel_n
     return name;
 }
 
-/* Does the program's main() give every call whole arrays, and does no call make gaps in them?  See passes/rows.c */
+/* Does the program's main() give every call whole arrays, and does no call make gaps in them?  See passes/gaps.c */
 static bool has_rows(const struct eq_printer *p)
 {
     const struct emitter *e = p->e;

@@ -1,4 +1,4 @@
-/* rows.c - the pass `rows`: kernels to which every call gives tensors whose last dimension lies in a row.
+/* gaps.c - the pass `gaps`: kernels to which every call gives tensors whose last dimension lies in a row.
  * Idea       a kernel in index notation has a version for such tensors and one for any strides, which takes the C
  *            compiler as long. Most programs call none of them with a transposed tensor, a column or a step; where
  *            that is proved, the second version is left out.
@@ -7,23 +7,23 @@
  * Gives      plan->gapped.  It holds for the arguments of exports that the program's own main() gives, which are whole
  *            arrays; a host program may give others.
  * Invariant  what is not known is in plan->gapped.
- * Tests      test/lit/codegen/index-rows.pto, test/lit/run/index-rows.test
+ * Tests      test/lit/codegen/index-gaps.pto, test/lit/run/index-gaps.test
  */
 #include "ir/ir.h"
 #include "plan.h"
 
-struct rows {
+struct gaps {
     struct plan *plan;
     bool changed;
 };
 
 static bool is_gapped(const struct plan *p, const struct symbol *s) { return ptrmap_get(&p->gapped, s) != NULL; }
 
-static void note_gapped(struct rows *r, const struct symbol *s)
+static void note_gapped(struct gaps *g, const struct symbol *s)
 {
-    if (!s || is_gapped(r->plan, s)) return;
-    ptrmap_set(&r->plan->gapped, s, (void *)(uintptr_t)s);
-    r->changed = true;
+    if (!s || is_gapped(g->plan, s)) return;
+    ptrmap_set(&g->plan->gapped, s, (void *)(uintptr_t)s);
+    g->changed = true;
 }
 
 static bool is_in_a_row(const struct plan *p, const struct ir_view *v)
@@ -38,27 +38,27 @@ static bool is_in_a_row(const struct plan *p, const struct ir_view *v)
 }
 
 /* What the callee returns goes to such a place. */
-static void note_gapped_place(struct rows *r, const struct symbol *callee)
+static void note_gapped_place(struct gaps *g, const struct symbol *callee)
 {
     symbol_list results = {0};
     flat_results(callee, &results);
-    for (size_t i = 0; i < results.count; i++) note_gapped(r, results.data[i]);
+    for (size_t i = 0; i < results.count; i++) note_gapped(g, results.data[i]);
     vec_free(&results);
 }
 
 static void look_at_call(void *cx, const struct ir_call *c)
 {
-    struct rows *r = cx;
+    struct gaps *g = cx;
     for (int i = 0; i < c->count; i++) {
         const struct ir_argument *a = &c->arguments[i];
         const bool is_new_place = a->kind == IR_ARG_PLACE && c->binding->decided.count > 0; /* of whole arrays */
-        if (!a->view || a->kind == IR_ARG_VARIABLE || is_new_place || is_in_a_row(r->plan, a->view)) continue;
+        if (!a->view || a->kind == IR_ARG_VARIABLE || is_new_place || is_in_a_row(g->plan, a->view)) continue;
         if (c->callee->kind == SYM_KERNEL)
-            note_gapped(r, c->callee);
+            note_gapped(g, c->callee);
         else if (a->kind == IR_ARG_PLACE)
-            note_gapped_place(r, c->callee);
+            note_gapped_place(g, c->callee);
         else
-            note_gapped(r, a->formal);
+            note_gapped(g, a->formal);
     }
 }
 
@@ -67,11 +67,11 @@ static void look_at_op(void *cx, struct ir_op *op)
     ir_each_operand(op, &(struct ir_operands){.cx = cx, .call = look_at_call});
 }
 
-void rows_run(struct plan *p)
+void gaps_run(struct plan *p)
 {
-    struct rows r = {.plan = p};
+    struct gaps g = {.plan = p};
     do {
-        r.changed = false;
-        for (size_t i = 0; i < p->functions.count; i++) ir_each(p->functions.data[i]->body, look_at_op, &r);
-    } while (r.changed);
+        g.changed = false;
+        for (size_t i = 0; i < p->functions.count; i++) ir_each(p->functions.data[i]->body, look_at_op, &g);
+    } while (g.changed);
 }

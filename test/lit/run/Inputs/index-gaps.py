@@ -1,4 +1,4 @@
-"""Runs index-rows.pto and compares with numpy; then programs whose kernels were compiled in other groups."""
+"""Runs index-gaps.pto and compares with numpy; then programs whose kernels were compiled in other groups."""
 import subprocess
 import sys
 
