@@ -96,6 +96,12 @@ class Relink:
             self.inputs[target] = set(self.ninja("inputs", target).split("\n"))
         return self.source in self.inputs[target]
 
+    def is_linked_into(self, target):
+        """Does the binary hold the file itself?  Else it is at most made by a program that does."""
+        path = os.path.relpath(self.source, self.space.source)
+        line = self.ninja("commands", target).strip().split("\n")[-1]
+        return "/libpto_%s.a" % path.split("/")[0] in line or path + ".o" in line
+
     def link_of(self, target):
         """(the words of the command, the binary); (None, None): it is not linked from archives alone."""
         if target not in self.links:

@@ -122,7 +122,8 @@ class Campaign:
 
     def ask(self, space, entry, changed, suite, compiles):
         """(does the suite pass, what was printed); None: the mutant does not compile."""
-        if compiles and suite.name.startswith("test_") and not any(space.relink.is_of(t) for t in suite.targets):
+        if compiles and suite.name.startswith("test_") and is_of_the_product(entry.path) and \
+                not any(space.relink.is_linked_into(t) for t in suite.targets):
             return True, ""
         built, text = space.make(suite.targets)   # of the clean tree: nothing to do but once
         if not built:
@@ -208,6 +209,10 @@ class Campaign:
 
 def is_of_the_compiler(path):
     return path.startswith(("codegen/", "frontend/"))
+
+
+def is_of_the_product(path):
+    return path.startswith(("runtime/", "codegen/", "frontend/"))
 
 
 def suite_of(test):
