@@ -1,5 +1,5 @@
 /* learn.h - facts of conditions and loops, for the passes that follow paths; the caller forgets them (facts_reset).
- * Tests      those of assign.c
+ * Tests      test/lit/sema/parity.pto
  */
 #ifndef PTOC_LEARN_H
 #define PTOC_LEARN_H
