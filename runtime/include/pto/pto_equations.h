@@ -56,11 +56,11 @@ PTO_API PTOCpu pto_cpu(void);
  * PTO_EQUATION_ROWS is of a kernel that the program gives no other tensors: it has no version for any strides, which
  * takes a C compiler as long as the first. */
 #define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
-    PTO_EQUATION_(name, elements, parameters, (is_dense), arguments, leading, PTO_WITH_GAPS_)
+    PTO_EQUATION_(name, elements, parameters, (is_dense), arguments, leading, PTO_ANY_STRIDE_)
 #define PTO_EQUATION_ROWS(name, elements, parameters, is_dense, arguments, leading)                                    \
-    PTO_EQUATION_(name, elements, parameters, (is_dense), arguments, leading, PTO_WITHOUT_GAPS_)
-#define PTO_WITH_GAPS_(elements, leading, fused) elements(PTO_ONLY_ leading false, fused)
-#define PTO_WITHOUT_GAPS_(elements, leading, fused)                                                                    \
+    PTO_EQUATION_(name, elements, parameters, (is_dense), arguments, leading, PTO_UNIT_STRIDE_)
+#define PTO_ANY_STRIDE_(elements, leading, fused) elements(PTO_ONLY_ leading false, fused)
+#define PTO_UNIT_STRIDE_(elements, leading, fused)                                                                     \
     pto_kernel_failed("the last dimension of a tensor has gaps, which no call of the program gives it")
 #define PTO_ONLY_(...) __VA_ARGS__
 #ifndef PTO_EQUATION_LINKAGE
