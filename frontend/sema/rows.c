@@ -52,7 +52,7 @@ static bool is_negated(const struct rows *s, const struct row *a, const struct r
 {
     for (int i = 0; i < s->atoms; i++)
         if (a->c[i] != -b->c[i]) return false;
-    return a->k == -b->k;
+    return b->k != INT64_MIN && a->k == -b->k;
 }
 
 /* An unknown that an equation gives as a sum of the others; -1: none.  a, b: the rows that are the equation. */
