@@ -49,8 +49,8 @@ static inline void ptoi_wake_all_on(_Atomic uint32_t *word)
 }
 
 /* A lock.  Not a mutex of the system: the registry makes and drops its objects under locks that are nearly always free,
- * and such a mutex has eight times the instructions.  A free lock is taken by one exchange, and left by one; who finds
- * it taken makes it LOCK_AWAITED before it sleeps, and takes it as LOCK_AWAITED, as others may sleep still. */
+ * and such a mutex has eight times the instructions.  A free lock is taken by one exchange, and left by one.  A thread
+ * that finds it taken makes it LOCK_AWAITED before it sleeps, and takes it as LOCK_AWAITED: others may sleep still. */
 typedef struct {
     _Atomic uint32_t state; /* take: acquire, leave: release */
 } ptoi_lock;

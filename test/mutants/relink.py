@@ -30,7 +30,7 @@ def compile_text(command, source, text, obj, folder):
     """(has it been compiled, what was printed).  command: of compile_commands.json, for the file `source`."""
     mutant = os.path.join(os.path.dirname(source), "mutant-" + os.path.basename(source))
     words = shlex.split(command)
-    words = words[1:] if os.path.basename(words[0]) == "ccache" else words   # nobody asks for a mutant twice
+    words = words[1:] if os.path.basename(words[0]) == "ccache" else words   # no mutant is compiled twice
     words[words.index("-o") + 1] = obj
     words[words.index(source)] = mutant
     words = [w for i, w in enumerate(words) if w not in ("-MD", "-MF", "-MT") and words[i - 1] not in ("-MF", "-MT")]

@@ -66,5 +66,5 @@ def suites_for(path, known, operator):
     checks = list(CHECKS) if operator == "order" else []
     names = checks + own + next((names for prefix, names in MAP if path.startswith(prefix)), [])
     units = [name for name in known if name.startswith("test_") and not name.startswith("test_kernels")]
-    names += sorted(set(units) - set(names))   # who runs a mutant leaves out those that the file is no part of
+    names += sorted(set(units) - set(names))   # the run leaves out those that the file is no part of
     return [suite(name) for name in dict.fromkeys(names) if name in known]
