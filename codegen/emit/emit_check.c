@@ -98,9 +98,9 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         message_print_values(e, then, &c->message);
         strbuf_putc(then, ')');
         break;
-    case CHECK_CONTIGUOUS: print_strided(e, c, then); break;
-    case CHECK_PRODUCT: print_bounds(e, then, "pto_same_count", c); break;
+    case CHECK_CONTIGUOUS:
     case CHECK_DENSE: print_strided(e, c, then); break;
+    case CHECK_PRODUCT: print_bounds(e, then, "pto_same_count", c); break;
     case CHECK_DISJOINT:
         strbuf_puts(fail, "pto_views_overlap(");
         print_param(e, fail, c->view);

@@ -6,7 +6,7 @@
  *            of a formal or of a place for a result to which every call gives such a tensor.
  * Gives      plan->gapped.  It holds for the arguments of exports that the program's own main() gives, which are whole
  *            arrays; a host program may give others.
- * Invariant  what is not known is in plan->gapped.
+ * Invariant  a kernel that is not proved to get unit strides alone is in plan->gapped.
  * Tests      test/lit/codegen/index-gaps.pto, test/lit/run/index-gaps.test
  */
 #include "ir/ir.h"

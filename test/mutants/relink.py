@@ -1,10 +1,10 @@
 """relink.py - a mutant of one C file without a build: one object is compiled, and binaries are linked with it in front of the archives.
 
 Idea       a linker takes no member of an archive whose names it has already, so an object that stands first replaces its member.  A compiler
-           and a linker run once, in a third of a second; Ninja would compile the file again for each mutant and once more behind it.
+           and a linker run once, in a third of a second; Ninja would compile the file for each mutant and again for the clean tree.
 Owner      Relink, one for each copy of the tree.
-Invariant  Ninja's files are as it left them after restore(): the copy's source is never touched, a binary of the mutant stands in the
-           clean one's place only from take() to restore().
+Invariant  after restore() Ninja has nothing to build: no file of the copy's source is changed, and a binary of the mutant replaces the
+           clean binary only from take() to restore().
 Tests      self_test.py
 """
 import json
@@ -27,7 +27,7 @@ def commands_of(build):
 
 
 def compile_text(command, source, text, obj, folder):
-    """(has it been compiled, what was printed).  command: of compile_commands.json, for the file `source`."""
+    """(is it compiled, the compiler's output).  command: of compile_commands.json, for the file `source`."""
     mutant = os.path.join(os.path.dirname(source), "mutant-" + os.path.basename(source))
     words = shlex.split(command)
     words = words[1:] if os.path.basename(words[0]) == "ccache" else words   # no mutant is compiled twice
@@ -50,7 +50,7 @@ class Relink:
         self.inputs, self.links, self.swapped, self.source = {}, {}, [], None
 
     def compile(self, path, text):
-        """(True: it has been compiled; False: it does not compile; None: no file of an archive, Ninja has to build it; what was printed)"""
+        """(True: it is compiled; False: it does not compile; None: no file of an archive, Ninja has to build it; the compiler's output)"""
         if self.commands is None:
             self.commands = commands_of(self.space.build)
         self.source = os.path.join(self.space.source, path)
@@ -59,7 +59,7 @@ class Relink:
         return compile_text(self.commands[self.source], self.source, text, self.object, self.space.build)
 
     def take(self, targets):
-        """Does every target stand there with the mutant?  False: one cannot be linked so, Ninja has to build it."""
+        """Links every target with the mutant.  False: one of them cannot be linked by relinking, Ninja has to build it."""
         return all([self.take_one(target) for target in targets])
 
     def take_one(self, target):
@@ -79,7 +79,7 @@ class Relink:
         return True
 
     def recover(self):
-        """After a run that was killed: the clean binaries come back."""
+        """Restores the clean binaries after a run that was killed."""
         for folder, _, names in os.walk(self.space.build):
             for name in names:
                 if name.endswith(".clean"):

@@ -104,7 +104,7 @@ class Campaign:
                                                               how(result), result.seconds))
 
     def judge(self, space, entry, changed):
-        """(verdict, the suite that killed it or None, what was printed)"""
+        """(verdict, the suite that killed it or None, its output)"""
         compiles, text = space.relink.compile(entry.path, changed)
         if compiles is False:
             return "does not compile", None, text
@@ -121,7 +121,7 @@ class Campaign:
         return "survived", None, ""
 
     def ask(self, space, entry, changed, suite, compiles):
-        """(does the suite pass, what was printed); None: the mutant does not compile."""
+        """(does the suite pass, its output); None: the mutant does not compile."""
         if compiles and suite.name.startswith("test_") and is_of_the_product(entry.path) and \
                 not any(space.relink.is_linked_into(t) for t in suite.targets):
             return True, ""

@@ -174,7 +174,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.space.read("leaf.c"), LEAF)
 
     def test_a_linked_mutant_leaves_nothing(self):
-        """Ninja finds nothing to do behind it, and the binary is the clean one."""
+        """Ninja finds nothing to do after it, and the binary is the clean one."""
         self.verdict(KILLED)
         self.assertIn("no work to do", self.space.make(("test_leaf",))[1])
         self.assertEqual(self.space.suite(suites.Suite("test_leaf", (), 20, {}))[0], True)

@@ -1,6 +1,6 @@
 """workspace.py - a copy of the source tree with a build of its own, in which one file at a time is another one.
 
-Idea       what is built and run is a copy below the build folder; the checkout is only read.  Where relink.py cannot help, Ninja compiles
+Idea       a copy below the build folder is built and run; the checkout is only read.  Where relink.py cannot help, Ninja compiles
            the changed file and links again what a suite needs, nothing else.
 Owner      Workspace.
 Invariant  between two mutants the copy is equal to the source tree.  What a suite started is dead when run() returns.  A limit is of
@@ -120,7 +120,7 @@ class Workspace:
         return code == 0, text if code is not None else text + "\n" + TOO_LONG
 
     def lit(self, tests):
-        """(the test that fails, like "sema/views.pto", or None, what was printed)"""
+        """(the test that fails, like "sema/views.pto", or None; its output)"""
         build = os.path.join(self.build, "test", "lit")
         names = [os.path.join(build, os.path.relpath(os.path.join(self.source, "test", "lit", t), os.path.join(self.source, "test", "lit"))) for t in tests]
         environment = dict(os.environ, PTO_LIT_SECONDS="%d" % (LIT_SECONDS * load()))

@@ -148,7 +148,7 @@ void kernel_objects_end(struct kernel_objects *k, bool good)
 {
     const size_t count = k->parts->list.count;
     if (good && k->are_kept) keep(k);
-    if (good) k->count = keep_distinct(k->t, k->objects, count);
+    if (good) k->count = toolchain_is_for_one_run(k->t) ? keep_distinct(k->t, k->objects, count) : count;
     if (k->are_kept) reads_free(&k->reads);
     for (size_t i = 0; i < count; i++) strbuf_free(&k->keys[i]);
     cache_close(&k->cache);

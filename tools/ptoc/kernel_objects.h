@@ -19,7 +19,7 @@ struct kernel_objects {
     bool *is_found, are_kept;
 };
 
-/* Those that are not found are added to what is to be compiled; k stays where it is until the end.  Messages are on
+/* Kernels without a kept object are added to the work; k is not moved before kernel_objects_end.  Messages are on
  * standard error; returns an exit code. */
 int kernel_objects_begin(struct kernel_objects *k, const struct toolchain *t, const struct codegen_parts *parts,
                          compilations *work);

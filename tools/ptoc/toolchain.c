@@ -404,10 +404,11 @@ static const char *input_object(const struct toolchain *t, int i)
     return arena_printf(t->mem, "%s/input-%d.o", t->temp_dir, i);
 }
 
-static bool is_c(const char *path)
+/* A C file of the command line, and no option. */
+static bool is_c(const char *input)
 {
-    const char *dot = strrchr(path, '.');
-    return dot && strcmp(dot, ".c") == 0;
+    const char *dot = strrchr(input, '.');
+    return input[0] != '-' && dot && strcmp(dot, ".c") == 0;
 }
 
 int toolchain_add_program(const struct toolchain *t, const char *stem, const struct strbuf *text, compilations *work)
@@ -417,7 +418,7 @@ int toolchain_add_program(const struct toolchain *t, const char *stem, const str
     const int result = add_text(t, COMPILES_PROGRAM, stem, text, object, NULL, work);
     for (int i = 0; i < t->o->link_input_count; i++) {
         const char *input = t->o->link_inputs[i];
-        if (!is_c(input) || input[0] == '-') continue;
+        if (!is_c(input)) continue;
         vec_push(work, ((struct compilation){t, COMPILES_INPUT, input, input_object(t, i),
                                              arena_printf(t->mem, "'%s'", input)}));
     }
@@ -568,7 +569,7 @@ int toolchain_link(const struct toolchain *t, const char *stem, const char *cons
     for (size_t i = 0; i < kernel_count; i++) vec_push(&objects, kernels[i]);
     for (int i = 0; i < t->o->link_input_count; i++) {
         const char *input = t->o->link_inputs[i];
-        vec_push(&objects, is_c(input) && input[0] != '-' ? input_object(t, i) : input);
+        vec_push(&objects, is_c(input) ? input_object(t, i) : input);
     }
     const int result = link_program(t, &objects, output);
     if (result == EXIT_OK && t->reads) {

@@ -88,7 +88,8 @@ bool equation_is_dense_along(const struct eq_printer *p, const struct eq_access 
 /* The variable along which vectors run, or NULL: the statement's last free variable is the better one. */
 const struct eq_var *equation_vector(const struct eq_printer *p, const struct eq_stmt *s, const struct eq_expr *x);
 
-/* Loops by groups of PTO_PARTS values of v: can there be whole groups; is_rest: values behind the last of them? */
+/* A loop over v runs by groups of PTO_PARTS values.  Can it have a whole group?  is_rest: can values follow the last
+ * whole group? */
 enum { GROUP_PLACES = 64 }; /* PTO_PARTS of pto_equations.h */
 bool equation_has_part(const struct eq_var *v, bool is_rest);
 
