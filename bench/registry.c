@@ -3,6 +3,7 @@
  * Method     each line is the best of many short rounds; the linker counts malloc, calloc, aligned_alloc and mmap
  *            (--wrap).  registry.py compares the lines with their goals. */
 #include "registry/count.h"
+#include <math.h>
 #include <pthread.h>
 #include <pto/pto_registry.h>
 #include <pto/pto_runtime.h>
@@ -114,37 +115,47 @@ static void tensor_pair(void *arg) { pto_tensor_release(pto_tensor_retain(arg));
 struct pairs {
     void (*fn)(void *);
     void *arg;
-    pthread_barrier_t *both;
-    double ns;
+    atomic_int *ready; /* threads that are to begin at the same time count themselves in it; NULL: there is one */
+    double begin, end;
 };
 
 static void *time_pairs(void *arg)
 {
     struct pairs *p = arg;
-    if (p->both) pthread_barrier_wait(p->both);
-    const double begin = now_ns();
+    if (p->ready) (*p->ready)++;
+    while (p->ready && *p->ready < 2) {}
+    p->begin = now_ns();
     p->fn(p->arg);
-    p->ns = (now_ns() - begin) / PAIRS;
+    p->end = now_ns();
     return NULL;
 }
 
-/* The best round of one thread, or of the slower of two. */
-static void report_pairs(const char *name, void (*fn)(void *), void *arg, bool two)
+static void report_pairs(const char *name, void (*fn)(void *), void *arg)
 {
     double best = 1e18;
-    pthread_barrier_t both;
-    pthread_barrier_init(&both, NULL, 2);
     for (int r = 0; r < 100; r++) {
-        struct pairs mine = {fn, arg, two ? &both : NULL, 0}, theirs = mine;
-        pthread_t t;
-        if (two) pthread_create(&t, NULL, time_pairs, &theirs);
+        struct pairs mine = {.fn = fn, .arg = arg};
         time_pairs(&mine);
-        if (two) pthread_join(t, NULL);
-        const double ns = theirs.ns > mine.ns ? theirs.ns : mine.ns;
-        if (ns < best) best = ns;
+        best = fmin(best, mine.end - mine.begin);
     }
-    pthread_barrier_destroy(&both);
-    printf("%-34s %10.2f ns\n", name, best);
+    printf("%-34s %10.2f ns\n", name, best / PAIRS);
+}
+
+/* The best of the rounds in which both threads ran for nine tenths of the time. */
+static void report_pairs_of_two(const char *name, void (*fn)(void *), void *arg)
+{
+    double best = 1e18;
+    for (int r = 0; r < 400; r++) {
+        atomic_int ready = 0;
+        struct pairs mine = {.fn = fn, .arg = arg, .ready = &ready}, theirs = mine;
+        pthread_t t;
+        pthread_create(&t, NULL, time_pairs, &theirs);
+        time_pairs(&mine);
+        pthread_join(t, NULL);
+        const double longer = fmax(mine.end - mine.begin, theirs.end - theirs.begin);
+        if (fmin(mine.end, theirs.end) - fmax(mine.begin, theirs.begin) >= 0.9 * longer) best = fmin(best, longer);
+    }
+    printf("%-34s %10.2f ns\n", name, best < 1e18 ? best / PAIRS : -1);
 }
 
 static void closes(void)
@@ -289,15 +300,15 @@ int main(void)
     struct count c;
     ptoi_count_open(&c);
     report_pool(); /* while nothing else lives */
-    report_pairs("bare atomic pair", bare_pairs, NULL, false);
-    report_pairs("bare atomic pair, two threads", bare_pairs, NULL, true);
-    report_pairs("floor: a word of the thread", one_word_pairs, NULL, false);
-    report_pairs("floor: two words of the thread", two_words_pairs, NULL, false);
-    report_pairs("word form", count_pairs, &c, false);
-    report_pairs("word form, two threads", count_pairs, &c, true);
+    report_pairs("bare atomic pair", bare_pairs, NULL);
+    report_pairs_of_two("bare atomic pair, two threads", bare_pairs, NULL);
+    report_pairs("floor: a word of the thread", one_word_pairs, NULL);
+    report_pairs("floor: two words of the thread", two_words_pairs, NULL);
+    report_pairs("word form", count_pairs, &c);
+    report_pairs_of_two("word form, two threads", count_pairs, &c);
     ptoi_count_spread(&c);
-    report_pairs("spread form", count_pairs, &c, false);
-    report_pairs("spread form, two threads", count_pairs, &c, true);
+    report_pairs("spread form", count_pairs, &c);
+    report_pairs_of_two("spread form, two threads", count_pairs, &c);
     closes();
     PTOTensor *t = pto_tensor_new(NULL, PTO_F32, 3, (const int64_t[]){8, 12, 8});
     PTOTensor *eight = pto_tensor_reshape(t, 8, shape);

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-LEAF = 16384
+LEAF = 65536
 
 
 def tree_sum(x):
@@ -38,7 +38,7 @@ def main():
     os.makedirs(folder, exist_ok=True)
     x_path, y_path, out = (os.path.join(folder, name) for name in ("x.npy", "y.npy", "out.npy"))
     rng = np.random.default_rng(7)
-    sizes = [1, 16383, 16384, 16385, 1000000] if kind == "vadd" else list(range(1, 101)) + [1000003]
+    sizes = [1, 16383, 16384, 16385, 1000000] if kind == "vadd" else list(range(1, 101)) + [4000003]
     for n in sizes:
         x = (2 * rng.random(n) - 1).astype(np.float32)
         np.save(x_path, x)

@@ -51,7 +51,7 @@ def make_jobs(prefix, source, folder):
         inputs = [("A", save(folder, "A" + tag, rng, (b, m, k))), ("B", save(folder, "B" + tag, rng, (b, k, n))),
                   ("C", save(folder, "C" + tag, rng, (b, m, n)))]
         jobs["bgemm"].append(Job(programs["bgemm"], inputs, "C", BGEMM_HEAPS))
-    for n in (1, 16384, 16385, 65536, 100003, 4000003):
+    for n in (1, 65536, 65537, 262144, 400003, 4000003):
         jobs["treesum"].append(Job(programs["treesum"], [("x", save(folder, "x_%d" % n, rng, (n,)))], "s", TREESUM_HEAPS))
     return jobs
 

@@ -206,7 +206,7 @@ static void emit_end_of_name(struct emitter *e, const struct symbol *s, bool get
     const char *name = emit_name(e, s);
     for (int i = 0; s->exchange->is_shared && i < s->exchange->count; i++) {
         const struct symbol *other = s->exchange->names[i];
-        if (other == s || other->next_of) continue;
+        if (other == s || other->next_of || other->kind == SYM_FORMAL) continue;
         strbuf_printf(&only, "%s%s != %s", only.length ? " && " : "", name, emit_name(e, other));
     }
     if (only.length)
@@ -216,9 +216,23 @@ static void emit_end_of_name(struct emitter *e, const struct symbol *s, bool get
     if (only.length && !gets_another) out_line(e->out, "%s = NULL;", name);
 }
 
+static void emit_take_over(struct emitter *e, const struct ir_op *op, const char *to)
+{
+    const char *scope = op->take.scope ? ptrmap_get(&e->c_names, op->take.scope) : "PTO_SCOPE_CURRENT";
+    STRBUF(tensor);
+    if (!op->take.is_empty) emit_end_of_name(e, op->take.to, true);
+    print_param(e, &tensor, op->take.moved_in);
+    out_line(e->out, "%s = pto_take_over(rt, %s, &%s, %s);", to, scope, emit_name(e, op->take.from),
+             strbuf_text(&tensor));
+}
+
 static void emit_take(struct emitter *e, const struct ir_op *op)
 {
     const char *to = ptrmap_get(&e->c_names, op->take.to); /* which is no use of it */
+    if (op->take.moved_in) {
+        emit_take_over(e, op, to);
+        return;
+    }
     if (op->take.in_frame) {
         out_line(e->out, "pto_slot_take(rt, %s, &%s, &%s);", e->frame, to, emit_name(e, op->take.from));
         return;
@@ -238,7 +252,7 @@ static void emit_release(struct emitter *e, const struct ir_op *op)
     const struct symbol *s = op->release.symbol;
     if (s->exchange && op->release.in_frame) { /* its slot stays */
         out_line(e->out, "if (!%s) pto_release(rt, pto_take(&%s));", e->frame, emit_name(e, s));
-    } else if (s->exchange) {
+    } else if (s->exchange && s->kind == SYM_LET) {
         emit_end_of_name(e, s, false);
     } else if (op->release.in_frame) {
         out_line(e->out, "pto_slot_end(rt, %s, %s);", e->frame, emit_name(e, s));

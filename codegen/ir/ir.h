@@ -363,10 +363,15 @@ struct ir_op {
             const struct ir_view *view;
         } give; /* a tensor becomes the result */
         /* TAKE: the name `to` gets the buffer of `from`, which has none afterwards; one that it had is released.
-         * is_empty: it had none.  KEEP: both names have the buffer. */
+         * is_empty: it had none.  KEEP: both names have the buffer.  moved_in: `from` is an `own` formal, this is all
+         * of it; NULL: it is none.  Then the buffer becomes one of `scope`, the SCOPE_BEGIN that owns those of `to`
+         * (NULL: the current scope), or, where it is no whole buffer of the heap, a copy is made. */
         struct {
             const struct symbol *to, *from;
             bool is_empty, in_frame;
+            const struct ir_view *moved_in;
+            const struct ir_op *scope;
+            struct maker maker;
         } take;
         /* last: the function ends here anyway; source: the statement, or the body of the function */
         struct {
@@ -472,7 +477,7 @@ void ir_remove(struct ir_block *block, bool (*test)(void *cx, const struct ir_op
 /* What an operation does to a tensor. */
 enum ir_touch {
     IR_TOUCH_USE,  /* reads it or writes it */
-    IR_TOUCH_END,  /* moves it into a function, or drops it, as the text says */
+    IR_TOUCH_END,  /* moves it into a function, or from there into a `var`, or drops it, as the text says */
     IR_TOUCH_NAME, /* names it: an allocation, a release that a pass has placed, a mark */
 };
 /* Called for each value and each call of an operation and inside of its values, and for each tensor that it names, as

@@ -86,11 +86,15 @@ void lower_tensor(struct lowering *l, const struct symbol *s); /* the variable o
 /* ---- lower_var.c ---- */
 /* The variable of a tensor that gets other buffers, and those of all with which it changes them. */
 void lower_exchange(struct lowering *l, const struct symbol *s);
+/* The same for those that take over `own` formals in blocks inside of the function; where its body begins. */
+void lower_handed_on(struct lowering *l, const struct ast *body);
 /* `to` takes over `from`, has nothing before (FIRST), or becomes a second name (KEEP); structs with all their parts.
  * at: the place that is named */
 enum take { TAKE_NEXT, TAKE_FIRST, TAKE_KEEP };
 void lower_take(struct lowering *l, const struct symbol *to, const struct symbol *from, enum take how,
                 const struct ast *at);
+/* The site of the copies that may be made of `from`, where that was moved into the function. */
+void lower_take_site(struct lowering *l, const struct symbol *from, const struct ast *at);
 /* Sets the extents of `to` that the run decides to those of a value with the type `from`. */
 void lower_decided(struct lowering *l, const struct symbol *to, const struct type *from);
 void lower_var_assign(struct lowering *l, struct ast *n);

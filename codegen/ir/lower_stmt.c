@@ -179,6 +179,7 @@ static void lower_let_tensors(struct lowering *l, struct ast *n, struct symbol *
         lower_whole_call(l, value);
     } else if (value && is_new && value->symbol) {
         use_views(l, value);
+        lower_take_site(l, value->symbol, value);
         lower_take(l, s, value->symbol, s->keeps ? TAKE_KEEP : TAKE_FIRST, value);
     }
 }

@@ -1,7 +1,8 @@
 /* lower_var.c - tensors that change: `var a = f(x);`, `a = g(a);`, `a = b;`, `let t = a;`.
  * Idea       a name is a variable of C that holds a buffer, or NULL.  A call makes the next value of a var in a
  *            variable of its own, and TAKE hands it over: what the var had before is released, unless another name
- *            has it too.  So two buffers alternate, and a swap moves no bytes.
+ *            has it too.  So two buffers alternate, and a swap moves no bytes.  What was moved into the function has no
+ *            such variable; TAKE makes its buffer one of the names.
  * Invariant  names that change buffers are declared together, in the block of the first of them, whose scope owns all
  *            of their buffers.  One that the program declares in a block inside is ended there by a RELEASE; a
  *            function that returns ends the scope, and with it every buffer, once.
@@ -9,14 +10,44 @@
  */
 #include "lower_parts.h"
 
+static void declare_names(struct lowering *l, const struct exchange *t)
+{
+    ptrmap_set(&l->exchange, t, l->open->scope);
+    for (int i = 0; i < t->count; i++)
+        if (t->names[i]->kind == SYM_LET) lower_tensor(l, t->names[i]);
+}
+
+static bool is_statement_of(const struct ast *body, const struct ast *s)
+{
+    for (const struct ast *n = body->block.stmts; n; n = n->next)
+        if (n == s) return true;
+    return false;
+}
+
+/* Each block inside of the function may declare a name that takes over the same `own` formal: the function owns what
+ * they name, unless a statement of its own declares the first of them. */
+void lower_handed_on(struct lowering *l, const struct ast *body)
+{
+    symbol_list formals = {0};
+    flat_formals(l->orch, &formals);
+    for (size_t k = 0; k < formals.count; k++) {
+        const struct exchange *t = formals.data[k]->exchange;
+        const struct ast *first = NULL;
+        for (int i = 0; t && i < t->count; i++)
+            if (t->names[i]->kind == SYM_LET && (!first || t->names[i]->decl->at.begin < first->at.begin))
+                first = t->names[i]->decl;
+        if (first && !ptrmap_get(&l->exchange, t) && !is_statement_of(body, first)) declare_names(l, t);
+    }
+    vec_free(&formals);
+}
+
 void lower_exchange(struct lowering *l, const struct symbol *s)
 {
     const struct exchange *t = s->exchange;
     const struct ir_op *owner = ptrmap_get(&l->exchange, t);
     struct tensor_note *note = ptrmap_get(&l->checked->tensors, s);
     if (!owner) {
-        ptrmap_set(&l->exchange, t, l->open->scope);
-        for (int i = 0; i < t->count; i++) lower_tensor(l, t->names[i]);
+        declare_names(l, t);
     } else if (owner != l->open->scope && note) {
         note->ends_with_block = true;
         vec_push(&l->open->names, s);
@@ -68,7 +99,15 @@ void lower_take(struct lowering *l, const struct symbol *to, const struct symbol
         op->take.to = to;
         op->take.from = from;
         op->take.is_empty = how == TAKE_FIRST;
+        if (from->kind == SYM_FORMAL) op->take.moved_in = lower_view(l, lower_whole(l, from), VIEW_OF_TASK);
+        op->take.maker = (struct maker){.at = at->at, .name = to->name};
     }
+}
+
+void lower_take_site(struct lowering *l, const struct symbol *from, const struct ast *at)
+{
+    while (from->field_count > 0) from = from->fields[0];
+    if (from->kind == SYM_FORMAL) lower_site(l, at->at, "own");
 }
 
 struct mention {
@@ -113,6 +152,7 @@ void lower_var_assign(struct lowering *l, struct ast *n)
     } else {
         lower_later_checks(l, n, checks_of(n) ? NULL : "assignment");
         lower_prepare_place(l, value);
+        lower_take_site(l, value->symbol, value);
         lower_take(l, var, value->symbol, TAKE_NEXT, value);
     }
 }

@@ -95,7 +95,7 @@ void ir_each_operand(const struct ir_op *op, const struct ir_operands *to)
     case IR_TAKE:
     case IR_KEEP:
         visit_tensor(op->take.to, IR_TOUCH_USE, to);
-        visit_tensor(op->take.from, IR_TOUCH_USE, to);
+        visit_tensor(op->take.from, op->take.moved_in ? IR_TOUCH_END : IR_TOUCH_USE, to);
         break;
     case IR_FOR:
         visit_value(op->loop.low, to);

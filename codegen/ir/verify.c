@@ -128,6 +128,7 @@ static void verify_tensor(struct verifier *v, const struct state *s, const struc
 static void verify_extents(struct verifier *v, const struct region *r)
 {
     int64_t low, span, extent;
+    if (r->is_left_out) return;
     for (int d = 0; d < r->base_rank; d++)
         if (!size_is_const(r->span[d], &span) || span <= 0) return;
     for (int d = 0; d < r->base_rank; d++)
@@ -455,6 +456,11 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
         verify_tensor(v, s, op->take.from);
         expect(v, op->take.to->exchange && op->take.to->exchange == op->take.from->exchange,
                "gets a buffer that it cannot have", op->take.to->name);
+        expect(v, (op->take.from->kind == SYM_FORMAL) == (op->take.moved_in != NULL), "is moved in, or is not",
+               op->take.from->name);
+        if (op->take.moved_in) verify_view(v, s, op->take.moved_in);
+        if (op->take.scope)
+            expect(v, has(&s->scopes, op->take.scope), "gets a buffer of a scope that is not open", op->take.to->name);
         break;
     case IR_SCOPE_BEGIN: vec_push(&s->scopes, op); break;
     case IR_SCOPE_END: verify_scope_end(v, s, op); break;

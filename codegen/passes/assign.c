@@ -233,6 +233,12 @@ static void look_for_gaps(const struct assign *a, struct cell *x, const struct i
     x->parts = x->touched = (struct parts){.any = true}; /* said once */
 }
 
+/* An extent of 0 needs nothing that writes it. */
+static bool is_empty(const struct assign *a, struct symbol *t, const struct region *r)
+{
+    return t->type->kind == TYPE_TENSOR && region_is_empty(a->c, r ? r : region_whole(a->c, t));
+}
+
 static void touch_part(const struct assign *a, struct cell *x, const struct ir_use *use)
 {
     const struct symbol *t = use->tensor->symbol;
@@ -252,7 +258,7 @@ static void read(struct assign *a, struct cell *x, const struct ir_use *use)
     if (t->is_doubtful) return;
     if (x->written != NO && t->type->kind == TYPE_TENSOR) look_for_gaps(a, x, use);
     if (x->written == YES || a->is_silent) return;
-    if (x->written == NO)
+    if (x->written == NO && !is_empty(a, use->tensor->symbol, use->region))
         say_unwritten(a, use), x->touched.any = true;
     else
         add_unwritten(a, use);
@@ -511,7 +517,7 @@ static void report_formal(const struct assign *a, const struct tensor_note *note
         diag_warning(a->c->diag, DIAG_W04, t->decl->at, "'%s' is out and only written in part", t->name);
         diag_note(a->c->diag, o->in_part->at, "this is written");
     }
-    if (!at || t->is_doubtful) return;
+    if (!at || t->is_doubtful || is_empty(a, note->symbol, NULL)) return;
     diag_error(a->c->diag, DIAG_E07, t->decl->at, "'%s' is out and is %s", t->name,
                note->is_written ? "not written on some path" : "never written");
     const struct span end = {at->at.file, at->at.end - 1, at->at.end};

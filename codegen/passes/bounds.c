@@ -27,8 +27,6 @@
 #include "support/arena.h"
 #include <string.h>
 
-enum { MAX_MOVED = 64 }; /* of one call; more stay the caller's until it returns */
-
 #define ALL_MOVED UINT64_MAX
 
 /* Has the frame, if there is one, a slot for the tensor? */
@@ -147,16 +145,19 @@ static const struct size *walk_values(struct walk *w, struct ir_value *const *li
     return total;
 }
 
-/* Which tensors that the call moves are surely held here: a bit for each, in order.  The memory of an element stays
- * with its array, in the caller. */
-static uint64_t moved_by(const struct walk *w, const struct ir_call *c)
+/* What the call moves: which tensors are surely held here.  The memory of an element stays with its array, in the
+ * caller. */
+static struct moved_in moved_by(const struct walk *w, const struct ir_call *c)
 {
-    uint64_t moved = 0;
+    struct moved_in moved = {0};
     for (int i = 0, n = 0; i < c->count && n < MAX_MOVED; i++) {
-        if (c->arguments[i].kind == IR_ARG_ELEMENT) n++;
-        if (c->arguments[i].kind != IR_ARG_MOVED) continue;
-        if (bounds_is_held(w, c->arguments[i].view->region->base) & MUST) moved |= (uint64_t)1 << n;
-        n++;
+        const struct ir_argument *a = &c->arguments[i];
+        const bool is_element = a->kind == IR_ARG_ELEMENT;
+        if (a->kind != IR_ARG_MOVED && !is_element) continue;
+        const struct symbol *base = a->view->region->base;
+        const uint64_t bit = (uint64_t)1 << n++;
+        if (a->formal->dir == DIR_OWN && (is_element || ptrmap_get(&w->copied, base))) moved.copied |= bit;
+        if (!is_element && bounds_is_held(w, base) & MUST) moved.counted |= bit;
     }
     return moved;
 }
@@ -180,12 +181,12 @@ static struct maker maker_of_call(const struct ir_call *c)
 /* Everything below is a walk that gives the bytes ever allocated. */
 static const struct size *walk_function_call(struct walk *w, const struct ir_call *c, const struct results *r)
 {
-    const uint64_t moved = moved_by(w, c);
+    const struct moved_in moved = moved_by(w, c);
     struct function_bounds *f = bounds_in(w->plan, w->model, c->callee, r->has_all, moved);
     const struct function_bounds *least = r->has_all ? f : bounds_in(w->plan, w->model, c->callee, r->has_place, moved);
     const struct size *total = f ? bounds_in_caller(w, c->binding, f->peak) : NULL;
     note_iterations_of(w, c->binding, f);
-    end_moved(w, c, moved); /* the callee counts them */
+    end_moved(w, c, moved.counted); /* the callee counts them */
     note_callee(w, maker_of_call(c), c->binding, f, least);
     for (size_t i = 0; i < r->made.count; i++) bounds_hold(w, r->made.data[i], MAY | MUST);
     end_moved(w, c, ALL_MOVED);
@@ -428,6 +429,25 @@ static const struct size *walk_alloc(struct walk *w, const struct ir_op *op)
     return bounds_bytes_of(w, t->type);
 }
 
+static const struct size *walk_take(struct walk *w, const struct ir_op *op)
+{
+    if (!ptrmap_get(&w->copied, op->take.from)) {
+        bounds_take(w, op->take.to, op->take.from, false);
+        return size_const(w->sizes, 0);
+    }
+    bounds_take_copy(w, op->take.to, op->take.maker);
+    return bounds_bytes_of(w, op->take.to->type);
+}
+
+/* Where the caller has no place for it. */
+static const struct size *walk_give(struct walk *w, const struct ir_op *op)
+{
+    const struct symbol *from = op->give.view->region->base, *t = storage_of(w, op->give.place);
+    if (!t || !ptrmap_get(&w->copied, from)) return size_const(w->sizes, 0);
+    bounds_note_new(w, t, (struct maker){.at = op->at, .name = from->name});
+    return bounds_bytes_of(w, t->type);
+}
+
 static const struct size *walk_op(struct walk *w, const struct ir_op *op)
 {
     const struct size *none = size_const(w->sizes, 0);
@@ -445,8 +465,9 @@ static const struct size *walk_op(struct walk *w, const struct ir_op *op)
     case IR_SUBMIT:
     case IR_CALL: return walk_call(w, op->call);
     case IR_RELEASE: bounds_release(w, op->release.symbol); return none;
-    case IR_TAKE:
-    case IR_KEEP: bounds_take(w, op->take.to, op->take.from, op->kind == IR_KEEP); return none;
+    case IR_GIVE: return walk_give(w, op);
+    case IR_TAKE: return walk_take(w, op);
+    case IR_KEEP: bounds_take(w, op->take.to, op->take.from, true); return none;
     case IR_SCOPE_BEGIN: begin_scope(w, op); return none;
     case IR_SCOPE_END: end_scope(w, op); return none;
     case IR_BLOCK: return bounds_walk_block(w, op->block);

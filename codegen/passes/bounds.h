@@ -40,6 +40,13 @@ struct sure_point {
     int64_t largest_bytes;
 };
 
+/* What is moved into a call: a bit for each formal that is moved in, in their order.  counted: it lies in the heap, and
+ * counts until the function releases it.  copied: it is an element of an array, or lies outside of the heap; so it does
+ * not count, and where a buffer of the heap is wanted of it, a copy does.  The others are their caller's. */
+struct moved_in {
+    uint64_t counted, copied;
+};
+
 struct function_bounds {
     struct bound whole;
     /* bytes with which it completes wherever earlier buffers happened to lie; see Note [gaps] in bounds.c */
@@ -58,7 +65,7 @@ struct function_bounds {
     int64_t one_bytes;             /* the largest buffer that is surely made in one piece, */
     const struct symbol *one;      /* its tensor, */
     struct maker one_at;           /* and where */
-    uint64_t moved_in;             /* see bounds_in() */
+    struct moved_in moved_in;      /* see bounds_in() */
     struct function_bounds *other; /* the same function, with other tensors moved in */
 };
 
@@ -67,14 +74,15 @@ struct function_bounds {
 struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place);
 /* Bytes of heap with which such a call completes where buffers may be moved; NULL: not known. */
 const struct size *bounds_need(struct plan *p, const struct symbol *orch, bool has_place);
-/* bounds_of in one memory model.  moved_in: a bit for each tensor that is moved in, in the order of formals; it lies
- * in the heap, and counts until the function releases it.  The others are their caller's, as those of an export are. */
+/* bounds_of in one memory model. */
 struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch, bool has_place,
-                                  uint64_t moved_in);
+                                  struct moved_in moved_in);
 /* With the frame that is proposed for it, while the functions that it calls have none. */
-struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place, uint64_t moved_in,
+struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place, struct moved_in moved_in,
                                     const struct frame_plan *frame);
-uint64_t bounds_all_moved(const struct plan *p, const struct symbol *orch); /* a bit for each such tensor */
+/* Where all that is moved in counts; where all that is `own` may have to be copied, as in an entry. */
+struct moved_in bounds_all_counted(const struct plan *p, const struct symbol *orch);
+struct moved_in bounds_all_copied(const struct plan *p, const struct symbol *orch);
 void memory_model_begin(struct plan *p, struct memory_model *model, bool has_frames);
 
 #endif

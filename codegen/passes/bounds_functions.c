@@ -4,7 +4,8 @@
  * Tests      test/lit/memory/bounds.pto, moves.test
  *
  * Note [moved in]: a tensor that is moved ends for its caller when the call begins, and counts in the callee until it
- * is released there.  The arguments of an export lie outside of the heap.
+ * is released there.  The arguments of an export lie outside of the heap.  A result, and a `var` of the callee, that is
+ * made of one of these, or of an element of an array, is a copy.
  */
 #include "bounds_parts.h"
 #include "frames.h"
@@ -51,30 +52,48 @@ static void give_up(struct function_bounds *f, const struct symbol *orch)
     f->scopes.count = 0;
 }
 
-/* Calls visit for each tensor of the heap that is moved in. */
-static void each_moved_in(struct walk *w, const struct symbol *orch, uint64_t moved_in,
+/* Calls visit for each formal that has a bit. */
+static void each_moved_in(struct walk *w, const struct symbol *orch, uint64_t bits,
                           void (*visit)(struct walk *w, const struct symbol *t))
 {
     symbol_list formals = {0};
     flat_formals(orch, &formals);
-    for (size_t i = 0; i < formals.count && moved_in; i++) {
+    for (size_t i = 0; i < formals.count && bits; i++) {
         if (!formal_is_moved_in(w->plan, formals.data[i])) continue;
-        if (moved_in & 1) visit(w, formals.data[i]);
-        moved_in >>= 1;
+        if (bits & 1) visit(w, formals.data[i]);
+        bits >>= 1;
     }
     vec_free(&formals);
 }
 
-uint64_t bounds_all_moved(const struct plan *p, const struct symbol *orch)
+/* Those that are not `own` are never copied. */
+static struct moved_in all_moved_in(const struct plan *p, const struct symbol *orch)
 {
-    uint64_t all = 0;
+    struct moved_in all = {0};
     symbol_list formals = {0};
     flat_formals(orch, &formals);
-    for (size_t i = 0; i < formals.count; i++)
-        if (formal_is_moved_in(p, formals.data[i])) all = all << 1 | 1;
+    int n = 0;
+    for (size_t i = 0; i < formals.count && n < MAX_MOVED; i++) {
+        if (!formal_is_moved_in(p, formals.data[i])) continue;
+        all.counted |= (uint64_t)1 << n;
+        if (formals.data[i]->dir == DIR_OWN) all.copied |= (uint64_t)1 << n;
+        n++;
+    }
     vec_free(&formals);
     return all;
 }
+
+struct moved_in bounds_all_counted(const struct plan *p, const struct symbol *orch)
+{
+    return (struct moved_in){.counted = all_moved_in(p, orch).counted};
+}
+
+struct moved_in bounds_all_copied(const struct plan *p, const struct symbol *orch)
+{
+    return (struct moved_in){.copied = all_moved_in(p, orch).copied};
+}
+
+static void note_copied(struct walk *w, const struct symbol *t) { ptrmap_set(&w->copied, t, (void *)(uintptr_t)t); }
 
 static void hold_formal(struct walk *w, const struct symbol *t) { bounds_hold(w, t, MAY | MUST); }
 
@@ -104,13 +123,14 @@ static struct function_bounds *measure(struct plan *p, struct memory_model *mode
     p->ranges.function = orch;
     ir_each(function->body, number_owned, &w);
     if (!w.has_place) number_results(&w, orch);
-    each_moved_in(&w, orch, f->moved_in, number);
+    each_moved_in(&w, orch, f->moved_in.counted, number);
+    each_moved_in(&w, orch, f->moved_in.copied, note_copied);
     struct held s = bounds_nowhere(&w);
     s.dead = false;
     w.now = &s;
     vec_push(&w.open, &f->whole);
     vec_push(&w.start, size_const(w.sizes, 0));
-    each_moved_in(&w, orch, f->moved_in, hold_formal);
+    each_moved_in(&w, orch, f->moved_in.counted, hold_formal);
     if (w.frame) begin_frame(&w, orch);
     const struct size *total = w.frame ? w.frame->bytes : size_const(w.sizes, 0);
     f->peak = bounds_add(&w, total, bounds_walk_block(&w, function->body));
@@ -123,12 +143,13 @@ static struct function_bounds *measure(struct plan *p, struct memory_model *mode
     vec_free(&w.open);
     vec_free(&w.start);
     ptrmap_free(&w.numbers);
+    ptrmap_free(&w.copied);
     vec_free(&w.keepers);
     ptrmap_free(&w.is_keeper);
     return f;
 }
 
-static struct function_bounds *new_bounds(struct plan *p, uint64_t moved_in)
+static struct function_bounds *new_bounds(struct plan *p, struct moved_in moved_in)
 {
     struct function_bounds *f = arena_new(p->mem, struct function_bounds);
     f->moved_in = moved_in;
@@ -137,12 +158,12 @@ static struct function_bounds *new_bounds(struct plan *p, uint64_t moved_in)
 }
 
 struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch, bool has_place,
-                                  uint64_t moved_in)
+                                  struct moved_in moved_in)
 {
     has_place &= !orch->result_place || orch->result_place->decided_count == 0; /* an entry owns such a result, too */
     const void *key = has_place || !orch->result_place ? (const void *)orch : (const void *)&orch->result_place;
     struct function_bounds *first = ptrmap_get(&model->bounds, key), *f = first;
-    while (f && f->moved_in != moved_in) f = f->other;
+    while (f && (f->moved_in.counted != moved_in.counted || f->moved_in.copied != moved_in.copied)) f = f->other;
     if (f) return f->is_complete ? f : NULL;
     if (model->depth == MAX_CALL_DEPTH) return NULL;
     model->depth++;
@@ -156,10 +177,11 @@ struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, co
 
 struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place)
 {
-    return bounds_in(p, &p->framed, orch, has_place, 0);
+    const struct moved_in none = {0};
+    return bounds_in(p, &p->framed, orch, has_place, orch->decl->orch.exported ? bounds_all_copied(p, orch) : none);
 }
 
-struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place, uint64_t moved_in,
+struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place, struct moved_in moved_in,
                                     const struct frame_plan *frame)
 {
     return measure(p, &p->ring, orch, has_place, frame, new_bounds(p, moved_in));
@@ -210,5 +232,6 @@ void bounds_run(struct plan *p)
 {
     memory_model_begin(p, &p->ring, false);
     for (size_t i = 0; i < p->orchs.count; i++)
-        bounds_in(p, &p->ring, p->orchs.data[i], p->orchs.data[i]->decl->orch.exported, 0);
+        bounds_in(p, &p->ring, p->orchs.data[i], p->orchs.data[i]->decl->orch.exported,
+                  bounds_all_copied(p, p->orchs.data[i]));
 }

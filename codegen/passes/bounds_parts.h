@@ -12,6 +12,7 @@ enum {
     MUST = 2,
     KEPT = 4, /* the buffer of a `var`, which counts for that: see bounds_take */
     MAX_POINTS = 6,
+    MAX_MOVED = 64,      /* tensors of one call that are moved in; more stay the caller's until it returns */
     MAX_SIZE_NODES = 300 /* a size of more is `not known`: nobody could read it, and walking it can take for ever */
 };
 
@@ -39,6 +40,7 @@ struct walk {
     const struct frame_plan *frame; /* of this function; NULL: it is measured without */
     VEC(const struct symbol *) tensors;
     struct ptrmap numbers;              /* tensor -> 1 + its number, as a pointer */
+    struct ptrmap copied;               /* formals that are moved in and do not count: see struct moved_in */
     VEC(const struct symbol *) keepers; /* names that were KEPT anywhere so far, each once */
     struct ptrmap is_keeper;            /* those names */
     /* scopes around the operation at hand, the function first; each with what was held at its start */
@@ -89,6 +91,8 @@ void bounds_hold(struct walk *w, const struct symbol *t, unsigned char held);
 unsigned char bounds_is_held(const struct walk *w, const struct symbol *t);
 /* `to` gets the buffer of `from`; is_kept: which both have from now on */
 void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *from, bool is_kept);
+/* `to` gets a new buffer, in which what was moved in is copied. */
+void bounds_take_copy(struct walk *w, const struct symbol *to, struct maker at);
 void bounds_release(struct walk *w, const struct symbol *t);
 /* Every call of the function comes here and then needs `bytes` in addition to those held. */
 void bounds_note_sure_of_call(struct walk *w, const struct size *bytes);

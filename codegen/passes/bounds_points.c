@@ -109,6 +109,13 @@ void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *f
     if (!is_kept) bounds_hold(w, from, 0);
 }
 
+void bounds_take_copy(struct walk *w, const struct symbol *to, struct maker at)
+{
+    bounds_release(w, to);
+    bounds_note_new(w, to, at);
+    if (to->exchange->is_shared) bounds_hold(w, to, MAY);
+}
+
 void bounds_release(struct walk *w, const struct symbol *t)
 {
     if (t->exchange) count_kept(w, t);
@@ -260,7 +267,7 @@ void bounds_end_variable(struct walk *w, struct bound *b, const struct symbol *n
 
 const struct size *bounds_need(struct plan *p, const struct symbol *orch, bool has_place)
 {
-    const struct bound *need = &bounds_of(p, orch, has_place)->whole;
+    const struct bound *need = &bounds_in(p, &p->framed, orch, has_place, bounds_all_copied(p, orch))->whole;
     if (need->unknown.name) return NULL;
     const struct size *most = need->point_count > 0 ? need->point[0].bytes : size_const(p->checked->sizes, 0);
     for (int i = 1; i < need->point_count; i++)

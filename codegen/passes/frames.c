@@ -264,12 +264,13 @@ static bool is_need_known(const struct function_bounds *f)
 static const char *why_refused(struct plan *p, const struct symbol *orch, const struct frame_plan *frame)
 {
     const bool has_place = orch->decl->orch.exported;
-    const uint64_t all =
-        bounds_all_moved(p, orch); /* what is moved in may lie in the heap, and end before the frame does */
-    const struct function_bounds *with = bounds_with(p, orch, has_place, 0, frame);
-    if (p->memory.kind == PLAN_FREE && (!costs_nothing(p, bounds_in(p, &p->ring, orch, has_place, 0), with) ||
-                                        (all && !costs_nothing(p, bounds_in(p, &p->ring, orch, has_place, all),
-                                                               bounds_with(p, orch, has_place, all, frame)))))
+    /* What is moved in may lie in the heap, and end before the frame does; or it may have to be copied. */
+    const struct moved_in counted = bounds_all_counted(p, orch), copied = bounds_all_copied(p, orch);
+    const struct function_bounds *with = bounds_with(p, orch, has_place, copied, frame);
+    if (p->memory.kind == PLAN_FREE &&
+        (!costs_nothing(p, bounds_in(p, &p->ring, orch, has_place, copied), with) ||
+         (counted.counted && !costs_nothing(p, bounds_in(p, &p->ring, orch, has_place, counted),
+                                            bounds_with(p, orch, has_place, counted, frame)))))
         return "a frame would hold more than the function needs without";
     return is_need_known(with) ? NULL : "the heap that is needed beside a frame is unknown at the entry";
 }

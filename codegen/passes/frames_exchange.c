@@ -59,6 +59,7 @@ const char *frames_why_no_exchange(const struct walk *w, const struct exchange *
     const struct home *first = ptrmap_get(&w->places, names->names[0]);
     for (int i = 0; i < names->count; i++) {
         const struct home *p = ptrmap_get(&w->places, names->names[i]);
+        if (names->names[i]->kind == SYM_FORMAL) return "it takes over what was moved into the function";
         if (!p) return "a name that has its buffer is of no block here";
         p->plan->first = first->plan->first;
         p->plan->last = first->plan->last;

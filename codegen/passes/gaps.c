@@ -7,7 +7,7 @@
  * Gives      plan->gapped.  It holds for the arguments of exports that the program's own main() gives, which are whole
  *            arrays; a host program may give others.
  * Invariant  a kernel that is not proved to get unit strides alone is in plan->gapped.
- * Tests      test/lit/codegen/index-gaps.pto, test/lit/run/index-gaps.test
+ * Tests      test/lit/codegen/index-gaps.pto, test/lit/run/index-gaps.test, test/lit/run/index-gaps-of-one.pto
  */
 #include "ir/ir.h"
 #include "plan.h"
@@ -26,12 +26,12 @@ static void note_gapped(struct gaps *g, const struct symbol *s)
     g->changed = true;
 }
 
+/* A task is given no strides of a contiguous piece; a function is, also of one element of every second. */
 static bool is_in_a_row(const struct plan *p, const struct ir_view *v)
 {
     const int rank = v->region->rank;
     const struct ir_value *last = rank > 0 ? v->stride[rank - 1] : NULL;
-    if (rank == 0 || v->region->contiguous) return true;
-    if (!last) return false;
+    if (!last) return rank == 0 || v->region->contiguous;
     return last->kind == IR_INTEGER  ? last->integer == 1
            : last->kind == IR_STRIDE ? last->dim == last->symbol->type->rank - 1 && !is_gapped(p, last->symbol)
                                      : false;

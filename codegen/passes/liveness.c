@@ -68,7 +68,7 @@ static void note_use(void *cx, const struct symbol *t, enum ir_touch how)
     }
     const int number = s->op->number;
     if (u->at.count == 0 || u->at.data[u->at.count - 1] != number) vec_push(&u->at, number);
-    if (how == IR_TOUCH_END && !t->exchange)
+    if (how == IR_TOUCH_END && (!t->exchange || t->kind == SYM_FORMAL))
         vec_push(&u->by_hand, number); /* a name that has no buffer may be released */
 }
 
@@ -119,7 +119,7 @@ static bool number(struct search *s, struct ir_block *block)
     for (struct ir_op *op = block->first, *next; op; op = next) {
         op->number = s->count++;
         s->op = op;
-        op->is_busy = op->kind == IR_ALLOC;
+        op->is_busy = op->kind == IR_ALLOC || (op->kind == IR_TAKE && op->take.moved_in);
         ir_each_operand(op, &operands);
         note_place(s, block, op);
         int count = ir_blocks(op, blocks);

@@ -120,7 +120,7 @@ static void note_taking(void *cx, const struct ir_call *c)
 
 static bool takes_memory(struct moves *m, const struct ir_op *op)
 {
-    m->takes_memory = op->kind == IR_ALLOC;
+    m->takes_memory = op->kind == IR_ALLOC || (op->kind == IR_TAKE && op->take.moved_in); /* it may be copied */
     ir_each_operand(op, &(struct ir_operands){.cx = m, .call = note_taking});
     return m->takes_memory;
 }
@@ -207,7 +207,8 @@ static const struct symbol *ended_by(const struct ir_op *op)
 {
     if (op->kind == IR_TENSOR) return op->tensor.symbol;
     if (op->kind == IR_TAKE) return op->take.to;
-    return op->kind == IR_RELEASE && op->release.symbol->exchange ? op->release.symbol : NULL;
+    const struct symbol *released = op->kind == IR_RELEASE ? op->release.symbol : NULL;
+    return released && released->exchange && released->kind == SYM_LET ? released : NULL;
 }
 
 static void step(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op)

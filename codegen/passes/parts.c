@@ -12,17 +12,42 @@ enum { MAX_PARTS = 12, MAX_KNOWN_OF_PART = 12, MAX_COMPARED = 4000 };
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------- */
 
+static bool is_dimension_fixed(const struct region *r, int d)
+{
+    const struct size *step = r->steps ? r->steps->step[d] : NULL;
+    if (!r->low[d] || !r->span[d] || size_names_var(r->low[d]) || size_names_var(r->span[d])) return false;
+    return !step || (!size_names_var(r->steps->first[d]) && !size_names_var(step));
+}
+
 static bool is_fixed(const struct region *r)
 {
     if (r->is_part && size_names_var(r->offset)) return false;
     for (int d = 0; d < r->rank && r->is_part; d++)
         if (size_names_var(r->extent[d]) || size_names_var(r->stride[d])) return false;
-    for (int d = 0; d < r->base_rank; d++) {
-        const struct size *step = r->steps ? r->steps->step[d] : NULL;
-        if (!r->low[d] || !r->span[d] || size_names_var(r->low[d]) || size_names_var(r->span[d])) return false;
-        if (step && (size_names_var(r->steps->first[d]) || size_names_var(step))) return false;
-    }
+    for (int d = 0; d < r->base_rank; d++)
+        if (!is_dimension_fixed(r, d)) return false;
     return true;
+}
+
+/* A fixed box that holds the region: all of each dimension in which that is not fixed; NULL: there is none. */
+static const struct region *fixed_around(struct checker *c, const struct region *r)
+{
+    if (is_fixed(r)) return r;
+    if (r->is_part) return NULL;
+    const struct region *all = region_whole(c, r->base);
+    struct region *box = arena_new(c->mem, struct region);
+    struct steps *steps = arena_new(c->mem, struct steps);
+    *box = *r;
+    box->rank = 0; /* nothing asks for its extents */
+    if (r->steps) *steps = *r->steps;
+    for (int d = 0; d < r->base_rank; d++) {
+        if (is_dimension_fixed(r, d)) continue;
+        box->low[d] = all->low[d];
+        box->span[d] = all->span[d];
+        steps->first[d] = steps->step[d] = NULL;
+    }
+    box->steps = steps;
+    return is_fixed(box) ? box : NULL;
 }
 
 static void push(struct checker *c, struct parts *p, const struct part *from)
@@ -306,10 +331,11 @@ bool parts_are_apart(struct checker *c, const struct parts *p, const struct regi
 {
     *near = p->list;
     if (!p->any && !p->list) return true;
-    if (p->any || !is_fixed(r)) return false;
+    const struct region *box = p->any ? NULL : fixed_around(c, r);
+    if (!box) return false;
     for (const struct part *q = p->list; q; q = q->next) {
         *near = q;
-        if (!is_apart(c, q, r)) return false;
+        if (!is_apart(c, q, box)) return false;
     }
     return true;
 }

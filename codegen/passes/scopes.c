@@ -73,9 +73,18 @@ static void find_owner_of_alloc(struct search *s, struct ir_op *op)
     op->alloc.scope = owner;
 }
 
+static void find_owner_of_taken(struct search *s, struct ir_op *op)
+{
+    struct ir_op *owner = ptrmap_get(&s->owners, op->take.to);
+    if (!op->take.moved_in || !owner || owner == current_scope(s)) return;
+    owner->scope.is_named = true;
+    op->take.scope = owner;
+}
+
 static void find_owners(struct search *s, struct ir_op *op)
 {
     if (op->kind == IR_ALLOC) find_owner_of_alloc(s, op);
+    if (op->kind == IR_TAKE) find_owner_of_taken(s, op);
     if (op->kind != IR_SUBMIT && op->kind != IR_CALL) return;
     for (int i = 0; i < op->call->count; i++) {
         struct ir_argument *a = &op->call->arguments[i];

@@ -179,7 +179,10 @@ void assign_check(struct checker *c, struct ast *s)
         exprs_check(c, v, AS_PLACE);
         if (!target->bad) {
             diag_error(c->diag, DIAG_E19, target->at, "'%s' cannot be assigned", place_str(c, target));
-            if (notes_is_element(target))
+            if (notes_is_element(target) && region_is_host(region_of(target)))
+                diag_help(c->diag,
+                          "a 'host' array is only read; one that changes is made here: let a: array[n] of i64;");
+            else if (notes_is_element(target))
                 diag_help(c->diag, "elements are written by kernels: pass 'out' with the region [i +: 1]");
         }
         notes_bad(s);

@@ -80,10 +80,12 @@ static const struct type *check_arm(struct checker *c, struct ast *condition, st
 {
     size_t mark = facts_mark(c->facts);
     struct open_for *outer = c->open_for; /* no check leaves a loop from here */
+    const bool was_left_out = exprs_enter(c, condition, truth);
     facts_add_condition(c->facts, condition, truth);
     c->open_for = NULL;
     const struct type *t = exprs_check(c, arm, AS_VALUE);
     c->open_for = outer;
+    c->is_left_out = was_left_out;
     facts_reset(c->facts, mark);
     return t;
 }
@@ -155,7 +157,7 @@ const struct type *builtin_calls_check(struct checker *c, struct ast *e)
     if (e->bad || e->type->kind != TYPE_INT) return e->type;
     bool failed = false;
     e->value = value_of(c, b, e, &failed);
-    if (!failed) return e->type;
+    if (!failed || c->is_left_out) return e->type;
     diag_error(c->diag, DIAG_E15, e->at, "%s",
                b->gives == GIVES_CAST ? "the value does not fit in an integer of 64 bits"
                : count == 1           ? "the result is not an integer of 64 bits"

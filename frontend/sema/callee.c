@@ -62,6 +62,36 @@ static bool elements_fit(const struct symbol *s, struct ast *args, int count, bo
     return true;
 }
 
+/* Do the struct's fields have the element types of the formals from number `at` on? */
+static bool fields_fit(const struct symbol *callee, int at, const struct symbol *structure)
+{
+    if (at + structure->formal_count > callee->formal_count) return false;
+    for (int i = 0; i < structure->formal_count; i++) {
+        const struct type *field = structure->formals[i]->type, *formal = callee->formals[at + i]->type;
+        if (field->kind != formal->kind || field->rank != formal->rank || field->elem != formal->elem) return false;
+    }
+    return true;
+}
+
+/* A struct given to overloads that take its fields one by one: the fix names them. */
+static bool say_fields(struct checker *c, const struct ast *e, const struct symbol *first)
+{
+    const struct ast *a = e->call.args;
+    int at = 0;
+    for (; a && a->arg.value->type->kind != TYPE_STRUCT; a = a->next) at++;
+    if (!a) return false;
+    const struct symbol *structure = a->arg.value->type->structure, *fitting = first;
+    while (fitting && !fields_fit(fitting, at, structure)) fitting = fitting->next_overload;
+    if (!fitting) return false;
+    const char *place = place_str(c, a->arg.value);
+    STRBUF(fields);
+    for (int i = 0; i < structure->formal_count; i++)
+        strbuf_printf(&fields, "%s%s.%s", i ? ", " : "", place, structure->formals[i]->name);
+    diag_error(c->diag, DIAG_E02, a->arg.value->at, "'%s' takes the fields of '%s' one by one", first->name, place);
+    diag_fix(c->diag, a->arg.value->at, strbuf_text(&fields), "give its fields");
+    return true;
+}
+
 /* Overloads differ by element types: those of the arguments, and of the place where the result goes. */
 struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *first, int count,
                              const struct target *target)
@@ -85,6 +115,7 @@ struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *fi
     if (found) return found;
     for (struct ast *a = e->call.args; a; a = a->next)
         if (a->arg.value->bad) return NULL;
+    if (say_fields(c, e, first)) return NULL;
     diag_error(c->diag, DIAG_E02, e->call.callee->at, "no '%s' takes these element types", first->name);
     for (struct symbol *s = first; s; s = s->next_overload) {
         STRBUF(text);

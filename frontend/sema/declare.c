@@ -50,15 +50,20 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
     node->symbol = f;
     if (f->type->kind == TYPE_ERROR) {
         notes_bad(s->decl);
-    } else if (type_is_scalar(f->type) && !kernel && f->dir == DIR_INOUT) {
+    } else if (type_is_scalar(f->type) && !kernel && direction_writes(f->dir) && f->dir != DIR_OWN) {
         f->kind = SYM_VAR; /* the caller's */
         f->by_reference = true;
         if (s->decl->orch.exported) {
             diag_error(c->diag, DIAG_E08, node->formal.dir_at,
-                       "'%s' is a scalar of an exported function: it has no 'inout'", f->name);
+                       "'%s' is a scalar of an exported function: it has no '%s'", f->name, direction_text(f->dir));
             diag_help(c->diag, "'%s' may return it, or write it to an 'out' tensor of one element", s->name);
             notes_bad(s->decl);
+        } else if (f->dir != DIR_INOUT) {
+            diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is a scalar: it has no '%s'", f->name,
+                       direction_text(f->dir));
+            diag_fix(c->diag, node->formal.dir_at, "inout", "a function changes its caller's scalar as 'inout'");
         }
+        f->dir = DIR_INOUT;
     } else if (type_is_scalar(f->type)) {
         if (f->dir != DIR_NONE) {
             diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is a scalar: it has no '%s'", f->name,

@@ -15,7 +15,7 @@ void demands_where(struct checker *c, struct matching *m, struct ast *e)
     for (struct ast *w = m->callee->decl->kernel->where; w; w = w->next) {
         if (w->bad) continue;
         int truth = facts_decide(c->facts, w, &values);
-        if (truth == 1) continue;
+        if (truth == 1 || c->is_left_out) continue;
         if (truth == 0) {
             diag_error(c->diag, DIAG_E20, e->at, "'%s' needs '%s', which is false here", m->callee->name,
                        place_str(c, w));
@@ -85,7 +85,7 @@ void demands_indices(struct checker *c, struct matching *m, const struct ast *e)
                                      : facts_prove_order(c->facts, extent, index, 0);
         facts_reset(c->facts, mark);
         if (good) continue;
-        if (wrong && !guard) {
+        if (wrong && !guard && !c->is_left_out) {
             say_outside(c, m, e, d, index, extent);
             continue;
         }
@@ -195,14 +195,28 @@ static bool may_be_one(const struct symbol *a, const struct symbol *b)
     return a != b && a->exchange && b->exchange && !a->next_of && !b->next_of && a->type->elem == b->type->elem;
 }
 
+/* Is one of them a second name of the other, a `var` that was not assigned to since, or are both of one? */
+static bool are_one(const struct symbol *a, const struct symbol *b)
+{
+    return a != b && a->value_number == b->value_number &&
+           (a->keeps == b || b->keeps == a || (a->keeps && a->keeps == b->keeps));
+}
+
+/* As region_overlap(), also of two names of one buffer. */
+static int overlap_of(struct checker *c, const struct region *a, const struct region *b)
+{
+    struct region same = *b;
+    if (!are_one(a->base, b->base)) return may_be_one(a->base, b->base) ? -1 : region_overlap(c, a, b);
+    same.base = a->base;
+    return region_overlap(c, a, &same);
+}
+
 /* Does what `a` writes share an element with b?  As region_overlap(); -1 has a check. */
 static int meets(struct checker *c, const struct used *a, const struct used *b, struct span at)
 {
     const struct region *written = a->written ? a->written : a->region;
     if (!a->writes) return 0;
-    int overlap = written && b->region && may_be_one(written->base, b->region->base) ? -1
-                  : written && b->region ? region_overlap(c, written, b->region)
-                                         : a->scalar && a->scalar == b->scalar;
+    int overlap = written && b->region ? overlap_of(c, written, b->region) : a->scalar && a->scalar == b->scalar;
     struct check *k = overlap < 0 ? region_check(c, CHECK_DISJOINT, at) : NULL;
     if (k) k->view = written, k->other = b->region, k->elem = written->base->type->elem;
     return overlap;

@@ -116,14 +116,6 @@ static bool is_blamed_before(const struct ast *e)
 
 /* ---- operators --------------------------------------------------------------------------------------------------- */
 
-static bool set_size(struct checker *c, struct ast *e, struct span at, const struct size *value, const char *what)
-{
-    e->value = value;
-    if (value) return true;
-    diag_error(c->diag, DIAG_E15, at, "%s", what);
-    return notes_bad(e);
-}
-
 static const struct type *check_integer(struct checker *c, struct ast *e, bool negated)
 {
     uint64_t limit = (uint64_t)INT64_MAX + negated;
@@ -160,10 +152,20 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
         if (l->value) e->value = size_complement(c->sizes, l->value);
         return e->type;
     }
-    if (l->value && t->kind == TYPE_INT &&
-        !set_size(c, e, e->at, size_scale(c->sizes, l->value, -1), "the result does not fit in 64 bits"))
-        return notes_fail(c, e);
-    return e->type;
+    if (!l->value || t->kind != TYPE_INT) return e->type;
+    e->value = size_scale(c->sizes, l->value, -1);
+    if (e->value || c->is_left_out) return e->type;
+    diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
+    return notes_fail(c, e);
+}
+
+bool exprs_enter(struct checker *c, const struct ast *condition, bool truth)
+{
+    struct constant known;
+    const bool outer = c->is_left_out;
+    if (consteval(c, condition, &known) && known.type->kind == TYPE_BOOL && (known.i != 0) != truth)
+        c->is_left_out = true;
+    return outer;
 }
 
 static enum size_kind size_kind_of(enum ast_op op)
@@ -201,16 +203,18 @@ static const struct type *check_arithmetic(struct checker *c, struct ast *e, con
     if (e->type->kind != TYPE_INT) return e->type;
     enum ast_op op = e->binary.op;
     if ((op == OP_DIV || op == OP_MOD) && y && size_is_const(y, &zero) && zero == 0) {
+        if (c->is_left_out) return e->type;
         diag_error(c->diag, DIAG_E15, e->binary.op_at, "division by zero");
         return notes_fail(c, e);
     }
     int64_t by;
     if ((op == OP_SHL || op == OP_SHR) && y && size_is_const(y, &by) && (by < 0 || by > 63)) {
+        if (c->is_left_out) return e->type;
         diag_error(c->diag, DIAG_E15, e->binary.right->at, "a shift is by 0 to 63 bits, not by %lld", (long long)by);
         return notes_fail(c, e);
     }
     e->value = binary_value(c, e, &failed);
-    if (!failed) return e->type;
+    if (!failed || c->is_left_out) return e->type;
     diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
     return notes_fail(c, e);
 }
@@ -247,10 +251,12 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
     if (op == OP_AND || op == OP_OR) { /* the right side is looked at only where the left side did not decide */
         size_t mark = facts_mark(c->facts);
         struct open_for *outer = c->open_for; /* no check leaves a loop from here */
+        const bool was_left_out = exprs_enter(c, l, op == OP_AND);
         if (!l->bad) facts_add_condition(c->facts, l, op == OP_AND);
         c->open_for = NULL;
         b = exprs_check(c, r, AS_VALUE);
         c->open_for = outer;
+        c->is_left_out = was_left_out;
         facts_reset(c->facts, mark);
     } else {
         b = exprs_check(c, r, AS_VALUE);

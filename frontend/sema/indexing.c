@@ -22,6 +22,7 @@ static void help_from_end(struct checker *c, const struct size *a, const struct 
 
 static bool inside_index(struct checker *c, struct ast *e, const struct size *a, const struct size *extent)
 {
+    if (c->is_left_out) return true;
     bool low = facts_prove(c->facts, a), high = facts_prove_order(c->facts, a, extent, 1);
     if (low && high) return true;
     if ((!low && facts_prove_order(c->facts, a, zero(c), 1)) || (!high && facts_prove_order(c->facts, extent, a, 0))) {
@@ -45,6 +46,7 @@ static bool inside_slice(struct checker *c, struct ast *e, const struct size *lo
     const struct size *part[] = {zero(c), low, high, extent};
     bool proved = true;
     int64_t x, y;
+    if (c->is_left_out) return true;
     if (size_is_const(low, &x) && size_is_const(high, &y) && y < x && x >= 0) {
         diag_error(c->diag, DIAG_E15, e->at, "the slice %lld .. %lld has a negative extent", (long long)x,
                    (long long)y);

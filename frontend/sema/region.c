@@ -24,6 +24,7 @@ const struct size *region_times(struct checker *c, const struct size *a, const s
 /* What follows from offset, extents and strides. */
 void region_settle(struct checker *c, struct region *r)
 {
+    r->is_left_out = c->is_left_out;
     bool whole = r->base->type->kind == TYPE_TENSOR && r->rank == r->base_rank && !r->steps;
     for (int d = 0; d < r->rank && whole; d++)
         whole = r->base_dim[d] == d &&
@@ -91,7 +92,7 @@ void region_check_size(struct checker *c, const struct size *a, struct span at, 
 {
     int64_t value;
     if (size_is_const(a, &value) && value < (or_zero ? 0 : 1)) {
-        diag_error(c->diag, DIAG_E15, at, "%s %lld: %s", what, (long long)value,
+        diag_error(c->diag, DIAG_E15, at, "%s %lld %s", what, (long long)value,
                    value < 0 ? "is negative" : "must be at least 1");
         return;
     }

@@ -58,6 +58,12 @@ static void return_tensors(struct checker *c, struct ast *s)
         diag_error(c->diag, DIAG_E10, v->at, "'%s' belongs to the caller and cannot be returned", place_str(c, v));
         diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
     }
+    const bool is_second_name = owned && v->kind == AST_NAME && v->symbol->region && v->symbol->region->whole;
+    if (is_second_name && base->decl->kind == AST_LET) {
+        diag_fix(c->diag, v->at, base->name, "return '%s' by its first name", base->name);
+        notes_bad(s);
+        return;
+    }
     const struct symbol *copy = declare_lookup(c, intern_str(c->front->names, "copy"));
     if (copy && copy->kind == SYM_KERNEL)
         diag_help(c->diag, "return a copy: return copy(%s);", place_str(c, v));

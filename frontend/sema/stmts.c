@@ -161,10 +161,13 @@ static void check_branches(struct checker *c, struct ast *s)
     struct ast *cond = s->if_.cond, *other = s->if_.other;
     bool good = exprs_condition(c, cond);
     size_t mark = facts_mark(c->facts);
+    const bool was_left_out = exprs_enter(c, cond, true);
     if (good) facts_add_condition(c->facts, cond, true);
     check_block(c, s->if_.then);
     facts_reset(c->facts, mark);
+    c->is_left_out = was_left_out;
     if (other) {
+        exprs_enter(c, cond, false);
         if (good) facts_add_condition(c->facts, cond, false);
         if (other->kind == AST_IF) {
             struct check **outer = c->checks;
@@ -175,6 +178,7 @@ static void check_branches(struct checker *c, struct ast *s)
             check_block(c, other);
         }
         facts_reset(c->facts, mark);
+        c->is_left_out = was_left_out;
     }
     if (!good || (other && names_a_var(cond))) return;
     if (lookahead_ends(s->if_.then))
@@ -275,6 +279,7 @@ static void check_assert(struct checker *c, struct ast *s)
     if (s->check.message) s->check.message->type = c->string;
     if (!exprs_condition(c, cond)) return;
     int truth = consteval(c, cond, &v) ? v.i != 0 : facts_decide(c->facts, cond, NULL);
+    if (c->is_left_out && s->kind == AST_ASSERT) return;
     if (truth == 0 || (truth < 0 && s->kind == AST_STATIC_ASSERT)) {
         diag_error(c->diag, DIAG_E20, cond->at, truth == 0 ? "'%s' is false" : "'%s' is not known at compile time",
                    place_str(c, cond));

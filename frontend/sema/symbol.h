@@ -34,10 +34,11 @@ struct region {
     const struct size *offset; /* from the base's first element, the base's own `at` of a formal included */
     int rank;
     const struct size *extent[MAX_RANK], *stride[MAX_RANK];
-    bool contiguous; /* proved contiguous and row-major */
-    bool whole;      /* proved to be all of the base */
-    bool is_part;    /* of the box that follows it has some elements, and which they are only the strides say */
-    bool is_loose;   /* where it is empty, it may begin anywhere: its offset is not known to fit in 64 bits */
+    bool contiguous;  /* proved contiguous and row-major */
+    bool whole;       /* proved to be all of the base */
+    bool is_part;     /* of the box that follows it has some elements, and which they are only the strides say */
+    bool is_left_out; /* never reached: what a constant condition leaves out may lie outside of the base */
+    bool is_loose;    /* where it is empty, it may begin anywhere: its offset is not known to fit in 64 bits */
     /* The same piece in the base's own coordinates: indices [low, low + span) of each of base_rank dimensions, or those
      * of them that `steps` has.  Where the region is empty, a span may be negative. */
     int base_rank;
@@ -103,7 +104,8 @@ struct leaves {
 };
 
 /* The tensors of a function that may get each other's buffers: a `var`, and each name that is moved to it or keeps its
- * value.  All of them belong to the block of the one that is declared first. */
+ * value.  All of them belong to the block of the one that is declared first, a LET.  An `own` FORMAL among them hands
+ * on what was moved in, and gets no buffer; the block of such names is that of the function. */
 struct exchange {
     struct symbol **names;
     int count, room;
@@ -187,13 +189,15 @@ struct symbol {
     int loop_depth;                     /* how many loops of the function enclose the declaration */
     struct ast *block;                  /* the BLOCK that names it */
     /* LET of a tensor or struct, or a leaf of one: a `var`, which may become another tensor; where a call makes that
-     * (NULL: none does), and of the latter the var; the tensors with which it changes buffers (NULL: with none) */
+     * (NULL: none does), and of the latter the var; the tensors with which it changes buffers (NULL: with none), also
+     * of an `own` FORMAL */
     bool is_var;
     bool is_field; /* of a struct that is declared without a value, and given a tensor: a var, in messages a field */
     struct symbol *next, *next_of;
     struct exchange *exchange;
-    struct symbol *keeps; /* LET: this name of a `var` means its value of that moment */
-    bool is_taken;        /* LET: a `var` takes its buffer over */
+    struct symbol *keeps; /* LET: this name of a `var` means its value of that moment, which is its value number: */
+    int value_number;     /* VAR of tensors: how often it was assigned to in the text so far */
+    bool is_taken;        /* LET, `own` FORMAL: a `var` takes its buffer over */
     /* LET: no declaration in the text; the new tensor of a call that is an argument (decl: the CALL). Its name is
      * the callee's and not unique */
     bool hidden;

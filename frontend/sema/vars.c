@@ -1,9 +1,9 @@
 /* vars.c - tensors that change: `var a = f(x);`, `a = g(a);`, `a = b;`, `let t = a;`, and fields of a struct that are
  * given a tensor which exists: `let p: S[N]; p.a = t;`.
  * Idea       a `var` is a let whose name goes to another tensor.  A call makes that tensor under a hidden name, the
- *            var's `next`, and then the var takes it over; `a = b` takes over what b names.  So a name has one buffer,
- *            and a buffer one name, unless `let t = a` gives it a second one.  A field that is given a tensor is a var
- *            of its own.
+ *            var's `next`, and then the var takes it over; `a = b` takes over what b names, also what was moved into
+ *            this function.  So a name has one buffer, and a buffer one name, unless `let t = a` gives it a second one.
+ *            A field that is given a tensor is a var of its own.
  * Gives      is_var, next, keeps and exchange of the symbols.
  * Invariant  all values of a var have one type, but for extents that the run decides, which are numbers of the var; so
  *            a buffer of one name serves each other.
@@ -77,11 +77,12 @@ static struct symbol *next_of(struct checker *c, struct symbol *s)
 
 /* ---- what a var takes over ---- */
 
-/* The tensor or struct that v names whole; NULL: it names none. */
+/* The tensor or struct that v names whole, be it by a second name; NULL: it names none. */
 static struct symbol *whole_name(const struct ast *v)
 {
     const struct struct_place *p = structs_place(v);
     struct symbol *s = v->kind == AST_NAME || v->kind == AST_MEMBER ? v->symbol : NULL;
+    if (s && s->region && s->region->whole) s = s->region->base;
     if (!s || s->hidden || s->region || s->alias_of || (p ? p->given > 0 : s->type->kind != TYPE_TENSOR)) return NULL;
     return s;
 }
@@ -98,10 +99,8 @@ static bool check_taken(struct checker *c, const struct ast *v, const struct sym
     struct symbol *s = whole_name(v);
     const struct struct_place *p = structs_place(v);
     const struct symbol *base = p ? p->symbol : region_of(v)->base;
-    if (base->kind == SYM_FORMAL) {
-        diag_error(c->diag, DIAG_E10, v->at,
-                   base->dir == DIR_OWN ? "'%s' was moved into '%s' and cannot become a %s"
-                                        : "'%s' belongs to the caller of '%s' and cannot become a %s",
+    if (base->kind == SYM_FORMAL && base->dir != DIR_OWN) {
+        diag_error(c->diag, DIAG_E10, v->at, "'%s' belongs to the caller of '%s' and cannot become a %s",
                    place_str(c, v), c->function->name, what);
         diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
         help_copy(c, v, form);
@@ -129,28 +128,38 @@ static void set_taken(struct symbol *s)
     s->is_taken = true;
 }
 
-static void take_over(struct checker *c, struct symbol *var, struct symbol *from)
+/* From here on v is the tensor itself, whichever name it had. */
+static void take_over(struct checker *c, struct symbol *var, struct ast *v)
 {
+    struct symbol *const from = v->symbol = whole_name(v);
     set_lent(from);
     set_taken(from);
     join(c, var, from, false);
+}
+
+static void set_changed(struct symbol *var)
+{
+    for (int i = 0; i < var->field_count; i++) set_changed(var->fields[i]);
+    var->value_number++;
 }
 
 /* ---- statements ---- */
 
 bool vars_declare(struct checker *c, struct ast *s, struct symbol *var)
 {
-    const struct ast *v = s->decl.value;
+    struct ast *v = s->decl.value;
     if (v->kind == AST_CALL) {
         set_var(c, var);
         return true;
     }
-    if (!check_taken(c, v, var, arena_printf(c->mem, "var %s", s->name))) return false;
+    if (!check_taken(c, v, var, arena_printf(c->mem, "var %s", s->name)) ||
+        !structs_can_be_made(c, s->at, arena_printf(c->mem, "'%s'", s->name), v->type))
+        return false;
     var->type = region_capture_type(c, var, decided_of_var(c, var, v->type));
     structs_declare_fields(c, var);
     set_var(c, var);
     set_lent(var);
-    take_over(c, var, v->symbol);
+    take_over(c, var, v);
     return true;
 }
 
@@ -235,6 +244,7 @@ void vars_assign(struct checker *c, struct ast *s)
     }
     if (callee_is_task(c, v)) {
         assign_call(c, s, var);
+        set_changed(var);
         forget(c, var);
         return;
     }
@@ -244,15 +254,16 @@ void vars_assign(struct checker *c, struct ast *s)
     const struct type *want = v->bad ? NULL : decided_match(c, place->type, t, var);
     if (v->bad || is_scalar || !agree_type(c, v->at, arena_printf(c->mem, "'%s'", place_str(c, v)), t, want)) {
         notes_bad(s);
-    } else if (v->symbol == var) {
+    } else if (whole_name(v) == var) {
         diag_error(c->diag, DIAG_E19, s->at, "'%s' is assigned to itself", place_str(c, place));
         notes_bad(s);
     } else if (!check_taken(c, v, var, place_str(c, place))) {
         notes_bad(s);
     } else {
-        take_over(c, var, v->symbol);
+        take_over(c, var, v);
         decided_take(c, var, t);
     }
+    set_changed(var);
     forget(c, var);
 }
 
@@ -260,6 +271,7 @@ static void keep(struct symbol *let, struct symbol *var)
 {
     for (int i = 0; i < let->field_count; i++) keep(let->fields[i], var->fields[i]);
     let->keeps = var;
+    let->value_number = var->value_number;
 }
 
 bool vars_keep(struct checker *c, struct symbol *let, const struct ast *v, const struct type *t)

@@ -289,7 +289,7 @@ void diag_flush(struct diag *d)
 {
     close_message(d);
     if (d->hidden_count > 0 && !d->json && !d->receive)
-        fprintf(d->out, "ptoc: %d more messages are not shown\n", d->hidden_count);
+        fprintf(d->out, "ptoc: %d more message%s not shown\n", d->hidden_count, d->hidden_count == 1 ? " is" : "s are");
     d->hidden_count = 0;
     fflush(d->out);
 }

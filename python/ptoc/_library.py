@@ -30,7 +30,8 @@ def _prefix():
     for prefix in wanted:
         if prefix and (pathlib.Path(prefix) / "lib" / "libpto.so").exists():
             return pathlib.Path(prefix)
-    raise ImportError("libpto.so was not found: install ptoc, put it into PATH, or set PTO_PREFIX to its folder")
+    fix = "./dev build release makes it" if (here.parents[2] / "dev").is_file() else "install ptoc, put it into PATH, or set PTO_PREFIX to its folder"
+    raise ImportError(f"libpto.so was not found: {fix}")
 
 
 prefix = _prefix()
@@ -99,7 +100,7 @@ class Config(Structure):
                 ("watchdog_seconds", c_double), ("replay", c_char_p), ("dedicated_scheduler", c_bool), ("bind_workers", c_bool),
                 ("external", c_bool * MAX_WORKERS), ("external_start", c_void_p), ("external_context", c_void_p),
                 ("skip_kernels", c_bool), ("submit_cycles", c_int64), ("dispatch_cycles", c_int64), ("always_defer", c_bool),
-                ("checked", c_bool), ("prealloc", c_bool), ("names_options", c_bool), ("time_causes", c_bool),
+                ("checked", c_bool), ("prealloc", c_bool), ("names_options", c_bool), ("time_causes", c_bool), ("join_ranks", c_bool),
                 ("pool", c_void_p), ("first_task_id", c_int64), ("first_byte", c_int64)]
 
 
@@ -126,6 +127,8 @@ status_name = _declare("pto_status_name", c_char_p, c_int)
 runtime_create = _declare("pto_runtime_create", c_void_p, POINTER(Config), POINTER(c_int))
 runtime_destroy = _declare("pto_runtime_destroy", None, c_void_p)
 runtime_trim = _declare("pto_runtime_trim", c_int, c_void_p)
+ranks = _declare("pto_ranks", c_int64, c_void_p)
+rank = _declare("pto_rank", c_int64, c_void_p)
 cancel = _declare("pto_cancel", None, c_void_p)
 program_open = _declare("pto_program_open", c_void_p, c_char_p)
 program_close = _declare("pto_program_close", None, c_void_p)

@@ -34,16 +34,20 @@ class Runtime(Handle):
     """A runtime with its own workers and memory.  In a `with` the calls of this thread use it:
 
         with ptoc.Runtime(engine="threads", workers="vector=2", heap="256M"): m.f(x)
+
+    With ranks=True the processes that a launcher of MPI has started are the ranks of its calls: `mpirun -np 4 python3 host.py`.  Each
+    makes the same calls with the same arguments, and all have the results.
     """
 
     def __init__(self, engine="threads", workers=None, heap=None, rings=None, window=None, backend=None, kernels=None, device=0,
-                 checked=False, watchdog=0, recursion_limit=0, pool=None):
+                 checked=False, watchdog=0, recursion_limit=0, pool=None, ranks=False):
         if engine not in _ENGINES:
             raise ValueError(f"there is no engine {engine!r}; there is: {', '.join(_ENGINES)}")
         config = c.Config(engine=_ENGINES.index(engine), device=device, checked=checked, watchdog_seconds=watchdog,
                           recursion_limit=recursion_limit, heap_bytes=c.bytes_of(heap or 0), heap_rings=rings or 0,
                           task_window=window or 0, backend=backend.encode() if backend else None,
-                          kernels=os.fsencode(kernels) if kernels else None, pool=pool._handle if pool else None)
+                          kernels=os.fsencode(kernels) if kernels else None, pool=pool._handle if pool else None,
+                          join_ranks=ranks)
         self._pool = pool  # it must exist as long as the runtime
         for part in (workers or "").split(","):
             name, _, number = part.partition("=")
@@ -56,6 +60,16 @@ class Runtime(Handle):
         self._handle = c.runtime_create(ctypes.byref(config), ctypes.byref(status))
         if not self._handle:
             raise PtoError(c.last_error(None).decode(), status.value)
+
+    @property
+    def ranks(self):
+        """How many ranks there are."""
+        return c.ranks(self._handle)
+
+    @property
+    def rank(self):
+        """Which of them this process is, from 0."""
+        return c.rank(self._handle)
 
     def cancel(self):
         """Ends the call that runs, from any thread: it raises RunError."""

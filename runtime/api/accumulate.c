@@ -8,7 +8,11 @@
  *
  * Note [folds on a device]: a backend with memory of its own has no kernel for a fold.  There the orchestrator waits
  * for the tasks of the group, folds in the host's memory, and the next submit sends the result.  That costs the overlap
- * of a group with what follows it, and no copy more than an await of the accumulator. */
+ * of a group with what follows it, and no copy more than an await of the accumulator.
+ *
+ * Note [parts on several ranks]: each rank keeps the same groups, because each sees the same program.  A part is a
+ * buffer without a home until its task is placed, by its other arguments, and only the rank that executes the task
+ * fills it.  A fold runs where its region lives, and brings the parts there, as any task does. */
 #include "accumulate.h"
 #include "runtime.h"
 #include "shared/combine.h"
@@ -78,8 +82,18 @@ static bool runs_kernels(const PTORuntime *rt)
 static PTOStatus release_parts(PTORuntime *rt, void *const *part, int32_t count)
 {
     PTOStatus status = PTO_OK;
-    for (int32_t i = 0; i < count && status == PTO_OK; i++) status = ptoi_orch_release(&rt->core.orch, part[i]);
+    for (int32_t i = 0; i < count && status == PTO_OK; i++) {
+        if (rt->dist) ptoi_dist_released(rt->dist, part[i]);
+        status = ptoi_orch_release(&rt->core.orch, part[i]);
+    }
     return status;
+}
+
+/* Of this rank, or of all: no parameter is PTO_PARAM_ACC_BY. */
+static int64_t submit_plainly(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    return rt->dist ? ptoi_dist_submit(rt->dist, kernel, params, count)
+                    : ptoi_orch_submit(&rt->core.orch, kernel, params, count);
 }
 
 /* Note [folds on a device].  The region is awaited last: a later wait would send it before it is combined. */
@@ -118,9 +132,12 @@ static PTOStatus fold_as_task(PTORuntime *rt, const struct group *g)
     params[0].stride = g->view.stride;
     params[1] = (PTOTaskParam){.kind = PTO_PARAM_SCALAR, .type = PTO_I64, .value = pto_scalar_i64(g->count)};
     for (int32_t i = 0; i < g->count; i++) params[2 + i] = parameter(PTO_PARAM_INPUT, g->part[i], &g->view);
-    const int64_t id = ptoi_orch_submit(o, kernel, params, 2 + g->count);
+    rt->accumulators.fold = kernel;
+    if (rt->dist) rt->dist->packs = true;
+    const int64_t id = submit_plainly(rt, kernel, params, 2 + g->count);
+    rt->accumulators.fold = NULL;
     if (id < 0) return (PTOStatus)id;
-    rt->accumulators.folds++;
+    rt->accumulators.folds += !rt->dist; /* else the rank that executes it counts it */
     rt->accumulators.folds_inline += o->inlined.is_active;
     return PTO_OK;
 }
@@ -217,13 +234,22 @@ struct part {
     void *buffer; /* NULL: not taken */
 };
 
+/* A task that is being submitted on several ranks. */
+struct parted_task {
+    const PTOTaskParam *params;
+    const struct part *part;
+    int32_t parts;
+};
+
 static PTOStatus look_at(PTORuntime *rt, PTOTaskParam *task, int32_t count, int32_t index, struct part *p)
 {
     struct orchestrator *o = &rt->core.orch;
     *p = (struct part){.index = index, .param = task[index], .elements = 1};
     task[index].kind = PTO_PARAM_ACC;
     task[index].flags = 0;
+    if (rt->dist) ptoi_dist_meets(rt->dist, true); /* what is wrong with it is wrong on all ranks */
     const PTOStatus status = ptoi_orch_view(o, task, count, index, &p->view);
+    if (rt->dist) ptoi_dist_meets(rt->dist, false);
     if (status != PTO_OK) return status;
     if (!ptoi_can_combine(p->param.flags, p->view.arg.type))
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: elements of type %s do not combine by %s", index,
@@ -238,6 +264,11 @@ static PTOScope owner_of(const struct scope_stack *s, uint32_t buffer)
     return ptoi_scope_token(s, buffer > 0 ? ptoi_record(s, buffer)->owner - 1 : 0);
 }
 
+static void fill(PTORuntime *rt, const struct part *p)
+{
+    ptoi_fill_neutral(p->param.flags, p->view.arg.type, ptoi_orch_where(&rt->core.orch, p->buffer), p->elements);
+}
+
 static PTOStatus take_part(PTORuntime *rt, struct part *p, PTOTaskParam *param)
 {
     struct orchestrator *o = &rt->core.orch;
@@ -246,11 +277,20 @@ static PTOStatus take_part(PTORuntime *rt, struct part *p, PTOTaskParam *param)
     PTOStatus status = ptoi_orch_alloc(o, owner_of(&o->scopes, p->view.buffer), bytes, &p->buffer);
     if (status != PTO_OK) return status;
     *param = parameter(PTO_PARAM_INOUT, p->buffer, &p->view.arg);
+    if (rt->dist) return ptoi_dist_made(rt->dist, p->buffer, bytes, false) ? PTO_OK : PTO_ERR_NOMEM;
     if (!runs_kernels(rt)) return PTO_OK;
     if (mirror && !ptoi_is_mirror_fine(rt, mirror->own(rt->core.backend, p->buffer, bytes)))
         return ptoi_status(rt->core.run_status);
-    ptoi_fill_neutral(p->param.flags, p->view.arg.type, ptoi_orch_where(o, p->buffer), p->elements);
+    fill(rt, p);
     return PTO_OK;
+}
+
+void ptoi_accumulate_here(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params)
+{
+    const struct parted_task *t = rt->accumulators.task;
+    rt->accumulators.folds += kernel == rt->accumulators.fold;
+    for (int32_t i = 0; t && t->params == params && runs_kernels(rt) && i < t->parts; i++)
+        if (t->part[i].buffer) fill(rt, &t->part[i]);
 }
 
 /* The part waits behind those of the same region. */
@@ -307,7 +347,11 @@ static int64_t submit_parts(PTORuntime *rt, const PTOKernel *kernel, PTOTaskPara
     PTOStatus status = PTO_OK;
     for (int32_t i = 0; i < parts && status == PTO_OK; i++)
         if (!part[i].view.is_empty) status = take_part(rt, &part[i], &task[part[i].index]);
-    int64_t id = status == PTO_OK ? submit_again(rt, kernel, task, count) : status;
+    rt->accumulators.task = rt->dist ? &(struct parted_task){task, part, parts} : NULL;
+    int64_t id = status != PTO_OK ? status
+                 : rt->dist       ? ptoi_dist_submit(rt->dist, kernel, task, count)
+                                  : submit_again(rt, kernel, task, count);
+    rt->accumulators.task = NULL;
     if (mirror && id >= 0) mirror->submitted(rt->core.backend, task, count);
     for (int32_t i = 0; (id < 0 || id == PTO_NO_TASK) && i < parts; i++) {
         if (!part[i].buffer) continue;
@@ -349,7 +393,9 @@ int64_t ptoi_accumulate(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskPa
                         int64_t answer)
 {
     while (answer == ORCH_NO_ROOM) {
+        const int64_t number = rt->dist ? rt->dist->number : 0;
         const PTOStatus status = ptoi_fold_all(rt);
+        if (rt->dist) ptoi_dist_number_next(rt->dist, number);
         answer = status == PTO_OK ? submit_again(rt, kernel, params, count) : status;
     }
     return answer == ORCH_HAS_PARTS ? submit_with_parts(rt, kernel, params, count) : answer;

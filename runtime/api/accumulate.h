@@ -37,14 +37,19 @@ struct group {
 };
 
 struct accumulators {
-    int32_t count;               /* groups that wait, the oldest first */
-    int64_t folds, folds_inline; /* of the run; the latter were executed inline */
+    int32_t count;                  /* groups that wait, the oldest first */
+    const struct parted_task *task; /* that is being submitted on several ranks; NULL: none */
+    const PTOKernel *fold;          /* likewise */
+    int64_t folds, folds_inline;    /* of the run; the latter were executed inline */
     struct group group[ACCUMULATE_GROUPS];
 };
 
 /* What a submit answered with a negative number, if that is an answer of orchestrator.h, becomes its result. */
 int64_t ptoi_accumulate(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                         int64_t answer);
+
+/* Of several ranks, this one executes the task: its parts are filled, or it is a fold and counted. */
+void ptoi_accumulate_here(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params);
 
 /* Each folds what must be folded before ... and returns the status of the run. */
 PTOStatus ptoi_fold_all(PTORuntime *rt);

@@ -126,16 +126,20 @@ static inline __attribute__((always_inline)) int64_t submit_free(PTORuntime *rt,
     return id;
 }
 
-static int64_t submit_here(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+static bool has_parts(const PTOTaskParam *params, int32_t count)
 {
-    if (rt->accumulators.count > 0) ptoi_fold_params(rt, params, count);
-    return submit_free(rt, kernel, params, count);
+    for (int32_t i = 0; params && count <= PTO_TASK_PARAMS && i < count; i++)
+        if (params[i].kind == PTO_PARAM_ACC_BY) return true;
+    return false;
 }
 
 static __attribute__((noinline)) int64_t submit_attended(PTORuntime *rt, const PTOKernel *kernel,
                                                          const PTOTaskParam *params, int32_t count)
 {
-    return rt->dist ? ptoi_dist_submit(rt->dist, kernel, params, count) : submit_here(rt, kernel, params, count);
+    if (rt->accumulators.count > 0) ptoi_fold_params(rt, params, count);
+    if (!rt->dist) return submit_free(rt, kernel, params, count);
+    return has_parts(params, count) ? ptoi_accumulate(rt, kernel, params, count, ORCH_HAS_PARTS)
+                                    : ptoi_dist_submit(rt->dist, kernel, params, count);
 }
 
 static __attribute__((noinline)) int64_t submit_any(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params,
@@ -255,18 +259,21 @@ void pto_release(PTORuntime *rt, const void *buffer)
         ptoi_end_of_call(rt, release(rt, buffer));
 }
 
+/* Of several ranks, this one executes the task. */
+static int64_t submit_here(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    ptoi_accumulate_here(rt, kernel, params);
+    return submit_free(rt, kernel, params, count);
+}
+
+const struct local_calls ptoi_local_calls = {.submit = submit_here, .alloc = alloc, .await = ptoi_await_bytes};
+
 static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
 {
     const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_bytes(rt, buffer, offset, bytes) : PTO_OK;
-    return status == PTO_OK ? ptoi_await_bytes(rt, buffer, offset, bytes, for_writing) : status;
-}
-
-const struct local_calls ptoi_local_calls = {.submit = submit_here, .alloc = alloc, .await = await};
-
-static PTOStatus await_on_ranks(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
-{
+    if (status != PTO_OK) return status;
     return rt->dist ? ptoi_dist_await(rt->dist, buffer, offset, bytes, for_writing)
-                    : await(rt, buffer, offset, bytes, for_writing);
+                    : ptoi_await_bytes(rt, buffer, offset, bytes, for_writing);
 }
 
 PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
@@ -277,7 +284,7 @@ PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t 
                   "await, but no kernel runs here, so there is no value to wait for");
         return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
     }
-    return ptoi_end_of_call(rt, await_on_ranks(rt, buffer, offset, bytes, false));
+    return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, false));
 }
 
 PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
@@ -285,5 +292,5 @@ PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, in
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await_users");
     /* nothing runs that could see the bytes */
     if (rt->core.config.engine == PTO_ENGINE_GRAPH || rt->core.config.skip_kernels) return PTO_OK;
-    return ptoi_end_of_call(rt, await_on_ranks(rt, buffer, offset, bytes, true));
+    return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, true));
 }

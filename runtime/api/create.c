@@ -104,7 +104,8 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
                                        .deps = (uint64_t)c->deplist_entries,
                                        .heap_bytes = (uint64_t)c->heap_bytes * (uint64_t)c->heap_rings,
                                        .first_id = (uint64_t)c->first_task_id,
-                                       .first_byte = (uint64_t)c->first_byte};
+                                       .first_byte = (uint64_t)c->first_byte,
+                                       .has_ranks = ranks != NULL};
     rt->core.run_status = ptoi_memory_map(sizeof *rt->core.run_status, rt->core.engine->is_split);
     if (!rt->core.run_status) return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
     ptoi_run_status_reset(rt->core.run_status);
@@ -260,15 +261,13 @@ PTORuntime *ptoi_create_ranked(const PTOConfig *config, const struct dist_config
     return rt;
 }
 
-PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
-{
-    return ptoi_create_ranked(config, NULL, status);
-}
-
-void pto_runtime_destroy(PTORuntime *rt)
+bool ptoi_destroy(PTORuntime *rt)
 {
     ptoi_thread_message[0] = '\0';
-    if (rt && ptoi_take_for_destroy(rt) == PTO_OK) destroy(rt, ptoi_thread_message, sizeof ptoi_thread_message);
+    if (!rt || ptoi_take_for_destroy(rt) != PTO_OK) return false;
+    const bool is_joined = rt->is_joined;
+    destroy(rt, ptoi_thread_message, sizeof ptoi_thread_message);
+    return is_joined;
 }
 
 PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window,
@@ -283,7 +282,7 @@ PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, b
                    .heap_bytes = heap_bytes,
                    .deplist_entries = deplist,
                    .record_tasks = 65536};
-    return pto_runtime_create(&c, NULL);
+    return ptoi_create_ranked(&c, NULL, NULL);
 }
 
 PTORuntime *pto_runtime_create_threaded(int32_t cubes, int32_t vectors, bool simulate)

@@ -7,6 +7,8 @@
 
 int64_t pto_ranks(PTORuntime *rt) { return rt && rt->dist ? rt->dist->ranks : 1; }
 
+int64_t pto_rank(PTORuntime *rt) { return rt && rt->dist && !rt->dist->plan ? rt->dist->me : 0; }
+
 static bool refuse(PTORuntime *rt, const char *what, int32_t dim, int64_t number)
 {
     ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, rt->now.site, "pto_dist: the %s of dimension %d is %lld", what,

@@ -3,7 +3,8 @@
  * Idea       a moved tensor with base NULL is gone, so ending a lifetime twice, or after it was handed on, does
  *            nothing.  A tensor from outside the heap, such as an argument of the entry, is never released.  An
  *            element of an array is moved without its memory, which stays with the array: while a function owns one, an
- *            end or a return of something in that buffer is the element's, because calls nest.
+ *            end or a return of something in that buffer is the element's, because calls nest.  Who needs a buffer of
+ *            the heap for one of these two, the result of the function or a name that changes buffers, gets a copy.
  * Owner      the orchestrator's thread.
  * Tests      test/lit/run/own.pto elements-moved.pto */
 #include "runtime.h"
@@ -40,12 +41,20 @@ PTOView pto_move_element(PTORuntime *rt, PTOView element)
     return element;
 }
 
+/* Can the scope own the buffer in which the tensor lies?  Results of the entry may be outside of the heap. */
+static bool can_own(const PTORuntime *rt, PTOScope scope, const PTOTaskParam *t)
+{
+    const bool is_result = scope != PTO_SCOPE_CURRENT && scope == rt->result_scope;
+    return t->at == 0 && (is_result || ptoi_orch_has(&rt->core.orch, t->buffer)) &&
+           !ptoi_orch_owns_element(&rt->core.orch, t->buffer) &&
+           (!t->stride || pto_is_row_major(t->rank, t->shape, t->stride));
+}
+
 void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam *tensor)
 {
     void **ref = place->ref;
     if (!tensor->buffer) return; /* empty: so is the place */
-    if (!*ref && tensor->at == 0 && !ptoi_orch_owns_element(&rt->core.orch, tensor->buffer) &&
-        (!tensor->stride || pto_is_row_major(tensor->rank, tensor->shape, tensor->stride))) {
+    if (!*ref && can_own(rt, place->scope, tensor)) {
         *ref = tensor->buffer;
         ptoi_end_of_call(rt, give(rt, tensor->buffer, place->scope));
         return;
@@ -59,4 +68,12 @@ void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam
     params[1].stride = *ref ? place->s : NULL;
     pto_submit_task(rt, &copy_back, params, 2);
     ptoi_end_of_call(rt, drop(rt, tensor->buffer));
+}
+
+void *pto_take_over(PTORuntime *rt, PTOScope scope, PTOView *t, const PTOTaskParam *tensor)
+{
+    void *buffer = NULL;
+    pto_return_tensor(rt, &(PTOPlace){.ref = &buffer, .scope = scope}, tensor);
+    t->base = NULL;
+    return buffer;
 }

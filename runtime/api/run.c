@@ -8,6 +8,7 @@
 #include "backend/failure.h"
 #include "debug/crash.h"
 #include "debug/guard.h"
+#include "join.h"
 #include "engine/watchdog.h"
 #include "memory/pool.h"
 #include "memory/scratch.h"
@@ -21,7 +22,8 @@ const char pto_library_ = 0;
 const char *pto_last_error(PTORuntime *rt)
 {
     const enum lifetime_answer answer = rt ? ptoi_lifetime_look(&rt->lifetime) : LIFETIME_UNKNOWN;
-    return answer == LIFETIME_FREE || answer == LIFETIME_IN_USE ? rt->core.run_status->message : ptoi_thread_message;
+    return answer == LIFETIME_FREE || answer == LIFETIME_IN_USE ? ptoi_run_message(rt->core.run_status)
+                                                                : ptoi_thread_message;
 }
 
 struct orchestration {
@@ -81,6 +83,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_run_status_reset(rt->core.run_status);
     store_relaxed(&rt->core.window->fault_task, 0);  /* relaxed: [TASK] publishes it */
     store_relaxed(&rt->core.window->reason_task, 0); /* relaxed: [TASK] publishes it */
+    store_relaxed(&rt->core.window->failed_task, 0); /* relaxed: likewise */
     rt->outliving.count = 0;
     rt->accumulators.count = 0;
     rt->accumulators.folds = rt->accumulators.folds_inline = 0;
@@ -94,7 +97,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->now.params = NULL;
     rt->core.sched.stats = (struct scheduler_stats){0}; /* no task is in flight: nobody holds the role */
     rt->core.engine->begin(&rt->core);
-    if (rt->core.orch.is_lost) {
+    if (rt->core.orch.is_lost || !ptoi_join_begin(rt)) {
         ptoi_lifetime_give(&rt->lifetime);
         return ptoi_status(rt->core.run_status);
     }
@@ -141,6 +144,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (has_own_stack) ptoi_own_stack_trim(&rt->own_stack);
     rt->run_stats.ns = ptoi_clock_ns() - since;
     const PTOStatus status = rt->dist ? agreed : ptoi_final_status(rt->core.run_status);
+    ptoi_join_end(rt, status);
     ptoi_lifetime_give(&rt->lifetime);
     return status;
 }

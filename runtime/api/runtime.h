@@ -27,6 +27,8 @@ struct PTORuntime {
     struct outliving outliving;
     struct accumulators accumulators; /* of the active run */
     bool attends;                     /* a submit looks at one of the two: parts wait, or there are several ranks */
+    bool is_joined;                   /* it is a rank of a host program: join.h */
+    int hushed;                       /* where its standard output goes else, during a run; -1: nowhere */
     struct dist *dist;                /* NULL: one rank */
     void *sched_memory;
     uint64_t sched_bytes;
@@ -40,6 +42,7 @@ struct PTORuntime {
     struct own_stack own_stack;
     PTOFlowControlStats flow_stats;
     _Atomic bool is_called; /* a thread is in pto_program_call; W that thread: acquire, release */
+    struct joined *joined;  /* of rank 0: the records of all ranks, report/joined.h; NULL: this one's alone */
     PTOLoaded *recorded;    /* the program of the recorded run, which names parts of it; NULL: none */
     void (*forget)(PTOLoaded *recorded);
     void *keeper;          /* the call that runs; NULL: none */
@@ -72,6 +75,8 @@ extern const struct local_calls ptoi_local_calls;
 /* create.c: pto_runtime_create of one of several ranks; all create theirs alike.  The caller closes the wire after it
  * has destroyed the runtime.  Engines threads and serial, backend sim. */
 PTORuntime *ptoi_create_ranked(const PTOConfig *config, const struct dist_config *ranks, PTOStatus *status);
+/* As pto_runtime_destroy; true: it was a rank of a host program. */
+bool ptoi_destroy(PTORuntime *rt);
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
 
 /* relaxed: a hint */

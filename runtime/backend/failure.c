@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* A checked run found that the kernel changed what it must not. */
-static void fail_fault(struct window *w, struct run_status *run_status, const PTOKernel *kernel, const PTOArg *args,
-                       const PTOSite *site, uint64_t number, int result, const char *params)
+static bool fail_fault(struct window *w, struct run_status *run_status, const PTOKernel *kernel, const PTOArg *args,
+                       const PTOSite *site, uint64_t id, int result, const char *params)
 {
     static const struct {
         int32_t first;
@@ -26,10 +26,10 @@ static void fail_fault(struct window *w, struct run_status *run_status, const PT
     while (result < faults[which].first) which++;
     const int i = result - faults[which].first;
     char element[200] = "";
-    const bool is_placed = load_relaxed(&w->fault_task) == number + w->first_id + 1;
+    const bool is_placed = load_relaxed(&w->fault_task) == id + 1;
     if (is_placed) ptoi_checked_element(&args[i], w->fault_at, element, sizeof element);
-    ptoi_fail(run_status, PTO_ERR_KERNEL, site, faults[which].format, kernel->name, i + 1,
-              is_placed ? ": first at element " : "", element, (long long)number, params);
+    return ptoi_fail(run_status, PTO_ERR_KERNEL, site, faults[which].format, kernel->name, i + 1,
+                     is_placed ? ": first at element " : "", element, (long long)ptoi_task_number(w, id), params);
 }
 
 static const char *request_problem(const PTOKernel *kernel, int result)
@@ -38,13 +38,14 @@ static const char *request_problem(const PTOKernel *kernel, int result)
     return result == PTO_REQUEST_INDEX ? ", an index is out of range" : ", the buffers are not those of the operation";
 }
 
-void ptoi_fail_unwound(struct run_status *run_status, const PTOKernel *kernel, const PTOSite *site, uint64_t number,
+bool ptoi_fail_unwound(struct run_status *run_status, const PTOKernel *kernel, const PTOSite *site, uint64_t number,
                        int how)
 {
-    ptoi_fail(run_status, PTO_ERR_MISUSE, site,
-              how == PTOI_THREW ? "kernel '%s' threw an exception (task %lld): a kernel has to catch what it throws"
-                                : "kernel '%s' ended its thread (task %lld): a kernel has to return",
-              kernel->name, (long long)number);
+    return ptoi_fail(run_status, PTO_ERR_MISUSE, site,
+                     how == PTOI_THREW
+                         ? "kernel '%s' threw an exception (task %lld): a kernel has to catch what it throws"
+                         : "kernel '%s' ended its thread (task %lld): a kernel has to return",
+                     kernel->name, (long long)number);
 }
 
 /* As its type says; without one, which a list that was made by hand may be, its bits as well. */
@@ -77,32 +78,41 @@ static void describe_args(const PTOArg *args, int count, char *text, size_t size
 }
 
 /* The kernel's own words, from its worker or from this thread. */
-static bool reason_of(struct window *w, uint64_t number, char text[PTOI_REASON_BYTES])
+static bool reason_of(struct window *w, uint64_t id, char text[PTOI_REASON_BYTES])
 {
-    if (load_relaxed(&w->reason_task) != number + w->first_id + 1) return ptoi_reason_take(text);
+    if (load_relaxed(&w->reason_task) != id + 1) return ptoi_reason_take(text);
     memcpy(text, w->reason, PTOI_REASON_BYTES);
     return true;
+}
+
+static bool fail_with(struct window *w, struct run_status *run_status, const struct backend *backend,
+                      const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t id,
+                      int result)
+{
+    char params[1500], reason[PTOI_REASON_BYTES];
+    const long long number = (long long)ptoi_task_number(w, id);
+    describe_args(args, count, params, sizeof params);
+    if (result == PTOI_MACHINE_FAILED)
+        return ptoi_fail(run_status, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
+                         backend->mirror->failure(backend), kernel->name, number, params);
+    if (result == PTOI_THREW || result == PTOI_ENDED_THREAD)
+        return ptoi_fail_unwound(run_status, kernel, site, (uint64_t)number, result);
+    if (result < PTOI_WROTE_NO_PART + PTO_MAX_PARAMS)
+        return fail_fault(w, run_status, kernel, args, site, id, result, params);
+    if (reason_of(w, id, reason))
+        return ptoi_fail(run_status, PTO_ERR_KERNEL, site, "kernel '%s' failed: %s (task %lld)\n  of (%s)",
+                         kernel->name, reason, number, params);
+    return ptoi_fail(run_status, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d%s (task %lld)\n  of (%s)",
+                     kernel->name, result, request_problem(kernel, result), number, params);
 }
 
 void ptoi_fail_call(struct window *w, struct run_status *run_status, const struct backend *backend,
                     const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
                     int result)
 {
-    char params[1500], reason[PTOI_REASON_BYTES];
-    describe_args(args, count, params, sizeof params);
-    if (result == PTOI_MACHINE_FAILED)
-        ptoi_fail(run_status, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
-                  backend->mirror->failure(backend), kernel->name, (long long)number, params);
-    else if (result == PTOI_THREW || result == PTOI_ENDED_THREAD)
-        ptoi_fail_unwound(run_status, kernel, site, number, result);
-    else if (result < PTOI_WROTE_NO_PART + PTO_MAX_PARAMS)
-        fail_fault(w, run_status, kernel, args, site, number, result, params);
-    else if (reason_of(w, number, reason))
-        ptoi_fail(run_status, PTO_ERR_KERNEL, site, "kernel '%s' failed: %s (task %lld)\n  of (%s)", kernel->name,
-                  reason, (long long)number, params);
-    else
-        ptoi_fail(run_status, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d%s (task %lld)\n  of (%s)",
-                  kernel->name, result, request_problem(kernel, result), (long long)number, params);
+    const uint64_t id = number + w->first_id;
+    if (fail_with(w, run_status, backend, kernel, args, count, site, id, result))
+        store_relaxed(&w->failed_task, id + 1); /* relaxed: see window.h */
 }
 
 void ptoi_fail_task(struct window *w, struct run_status *run_status, const struct backend *backend, uint64_t id,

@@ -15,8 +15,9 @@ void ptoi_fail_call(struct window *w, struct run_status *run_status, const struc
 /* The same of a task in the window that has not retired. */
 void ptoi_fail_task(struct window *w, struct run_status *run_status, const struct backend *backend, uint64_t id,
                     int result);
-/* The call did not return: guard.h says how it ended. */
-void ptoi_fail_unwound(struct run_status *run_status, const PTOKernel *kernel, const PTOSite *site, uint64_t number,
+/* The call did not return: guard.h says how it ended.  true: it is the
+ * failure of the run. */
+bool ptoi_fail_unwound(struct run_status *run_status, const PTOKernel *kernel, const PTOSite *site, uint64_t number,
                        int how);
 
 #endif

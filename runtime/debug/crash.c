@@ -7,6 +7,7 @@
 #include "shared/system.h"
 #include "shared/task.h"
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static const struct {
@@ -22,6 +23,14 @@ static _Thread_local volatile uint64_t marked_number;
 static _Thread_local const PTOArg *volatile marked_args;
 static _Thread_local volatile int marked_count;
 static _Thread_local const PTOFastPath *volatile orchestrates;
+
+const int ptoi_crash_inline = 1;
+
+/* On several ranks; W the thread that creates a runtime there, or destroys it. */
+static struct {
+    const struct window *window;
+    char text[96]; /* behind the message */
+} ranked;
 
 static int watchers; /* it and `before` are guarded by PROCESS_LOCK_CRASH_HANDLERS */
 static struct sigaction before[CRASHES];
@@ -233,7 +242,8 @@ void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PT
             put_argument(t, &args[i]);
     }
     if (!args)
-        put(t, "\n  help: a run in which every task is deferred (--defer, PTOConfig.always_defer) shows the arguments");
+        put(t, "\n  help: a run in which every task is deferred (--defer, PTOConfig.always_defer) shows the arguments, "
+               "and so does a program built with -O0");
     put(t,
         "\n  help: a checked run (--checked, PTOConfig.checked) names the kernel that writes outside of its arguments");
 }
@@ -246,7 +256,32 @@ static void put_place(struct crash_text *t, const PTOSite *site, bool is_here)
     if (is_here && ptoi_place_with(site, ptoi_place_indices(site), with) > 0) put(t, "\n  "), put(t, with);
 }
 
-static void report(int signal, const struct crash_address *at, const void *context)
+/* The functions that are open, the innermost first, with the loop indices of their callers. */
+static void put_calls(struct crash_text *t)
+{
+    enum { SHOWN = 8 };
+    char with[PTOI_INDICES_BYTES];
+    const struct open_functions *const open = ptoi_place_open();
+    for (int i = open ? open->count - 1 : 0, shown = 0; i > 0 && shown < SHOWN; i--, shown++) {
+        const PTOSite *const at = open->list[i].called_at;
+        put(t, "\n  in '");
+        put(t, open->list[i].name);
+        put(t, "', called at ");
+        put(t, at ? at->file : "?");
+        put(t, ":");
+        put_number(t, at ? at->line : 0);
+        if (ptoi_place_with(at, open->list[i - 1].indices, with) > 0) put(t, " "), put(t, with);
+    }
+}
+
+/* Was this task deferred, from a loop whose indices it does not know? */
+static bool lacks_indices(const PTOSite *site, bool is_here)
+{
+    return !is_here && site && (site->column & PTO_SITE_HAS_LINE) && ((const PTOSiteLine *)site)->indices[0];
+}
+
+/* is_here: the thread orchestrates, and is at the submit of this task. */
+static void report(int signal, const struct crash_address *at, const void *context, bool is_here)
 {
     static char calls[PTOI_BACKTRACE_BYTES]; /* one thread reports */
     struct crash_text t;
@@ -265,11 +300,21 @@ static void report(int signal, const struct crash_address *at, const void *conte
     for (int i = 0; i < CRASHES; i++)
         if (crashes[i].signal == signal) put(&t, crashes[i].name);
     put(&t, " (task ");
-    put_number(&t, (int64_t)marked_number);
+    put_number(&t, (int64_t)(ranked.window ? ptoi_task_number(ranked.window, marked_number + ranked.window->first_id)
+                                           : marked_number));
     put(&t, ")");
-    put_place(&t, site, marked_count == 0);
+    if (ranked.window) put(&t, ranked.text);
+    put_place(&t, site, is_here);
     ptoi_backtrace_here(context, calls);
-    ptoi_crash_describe(&t, marked, marked_args, marked_count, at, calls);
+    if (!is_here) {
+        ptoi_crash_describe(&t, marked, marked_args, marked_count, at, calls);
+    } else {
+        put(&t, calls);
+        put_calls(&t);
+        ptoi_crash_describe(&t, marked, marked_args, marked_count, at, "");
+    }
+    if (lacks_indices(site, is_here))
+        put(&t, "\n  help: the engine serial (--engine, PTOConfig.engine) shows the indices of the loops");
     put(&t, "\n");
     ssize_t written = write(STDERR_FILENO, t.bytes, t.size);
     (void)written; /* nothing can be done about a failure to write */
@@ -293,6 +338,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     struct crash_address at = {.is_known = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 &&
                                            info->si_code != SI_KERNEL};
     if (at.is_known) at.value = (uint64_t)(uintptr_t)info->si_addr;
+    const bool is_here = now && (now->running || now->closed == &ptoi_crash_inline);
     if (now && now->running) ptoi_crash_mark(now->running, now->site, now->number - 1, NULL, 0);
     if (marked && swap_relaxed(&reported, 1) == 0) {
         if (note) {
@@ -300,7 +346,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
             ptoi_backtrace_here(context, note->calls);
             store_relaxed(&note->task, marked_number + 1); /* relaxed: read after our death */
         } else {
-            report(signal, &at, context);
+            report(signal, &at, context, is_here);
         }
     } else if (!marked && now && signal == SIGABRT && !note && swap_relaxed(&reported, 1) == 0) {
         report_abort();
@@ -311,6 +357,14 @@ static void on_crash(int signal, siginfo_t *info, void *context)
 }
 
 /* ---- installing -------------------------------------------------------------------------------------------------- */
+
+void ptoi_crash_on_rank(const struct window *w, int32_t rank)
+{
+    char host[64];
+    ptoi_host_name(host, sizeof host);
+    snprintf(ranked.text, sizeof ranked.text, " (on rank %d, %s)", rank, host);
+    ranked.window = w;
+}
 
 void ptoi_crash_report_to(struct crash_note *to) { note = to; }
 

@@ -6,8 +6,8 @@
  *            host's own handler runs.  A crash outside a kernel is not ours: nothing is written, but how to find out
  *            more about an abort of the thread that orchestrates, which mostly comes from malloc.
  * Owner      the mark: its thread.  The handlers: the process, counted.
- * Limits     the arguments of a task that its caller runs itself (fast_path.h) are not known.  Under a sanitizer,
- *            which reports crashes itself, nothing is installed.
+ * Limits     the arguments of a task that its caller runs itself (fast_path.h) are not known, nor the loop indices of
+ *            one that was deferred.  Under a sanitizer, which reports crashes itself, nothing is installed.
  * Tests      test/runtime/test_crash.c */
 #ifndef PTOI_CRASH_H
 #define PTOI_CRASH_H
@@ -33,7 +33,9 @@ struct crash_note {
 
 void ptoi_crash_watch(void); /* counted; any thread */
 void ptoi_crash_unwatch(void);
-void ptoi_crash_report_to(struct crash_note *note); /* instead of standard error; before watch */
+/* This process is one of several ranks; its tasks have the numbers of the window. */
+void ptoi_crash_on_rank(const struct window *w, int32_t rank); /* NULL: no longer */
+void ptoi_crash_report_to(struct crash_note *note);            /* instead of standard error; before watch */
 
 /* The calling thread's handlers run on this stack, so that a kernel that overflows its own is reported too; NULL: gives
  * it up. A stack that another library gave the thread is kept. */
@@ -57,6 +59,8 @@ struct crash_text {
 void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
                          const struct crash_address *at, const char *calls);
 
+/* PTOFastPath.closed points to this word while the slow path executes a kernel inline, at its submit. */
+extern const int ptoi_crash_inline;
 /* From now on this says what the calling thread runs at submits, when nothing is marked since; what it was before. */
 const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now);
 

@@ -50,41 +50,60 @@ static void note_waste(struct map_buffer *b)
 }
 
 /* An entry of the same cell: its region may overlap the access. */
-SLOW_PATH static void visit(const struct look *l, const struct map_access *a, const struct entry *e, uint64_t p)
+SLOW_PATH static void visit(const struct look *l, struct map_buffer *b, const struct region *r, enum access access,
+                            const struct map_entry *e, uint64_t p)
 {
-    if (!ptoi_region_overlaps(a->region, &e->region))
-        note_waste(a->buffer);
-    else if (!(a->access == ACCESS_ACC && e->access == ACCESS_ACC && rare_at(l->m, p)->kernel == l->kernel &&
-               ptoi_region_equals(a->region, &e->region)))
+    if (!ptoi_region_overlaps(r, &e->region))
+        note_waste(b);
+    else if (!(access == ACCESS_ACC && e->access == ACCESS_ACC && rare_at(l->m, p)->kernel == l->kernel &&
+               ptoi_region_equals(r, &e->region)))
         found_note(l->m, l->found, e->task_id);
 }
 
 /* An entry that begins at the byte `conflict` overlaps without a comparison, because a view touches its first byte. */
-static inline void find_in_chain(const struct look *l, const struct map_access *a, uint64_t *link, int64_t conflict)
+SLOW_PATH static void find_in_chain_any(const struct look *l, struct map_buffer *b, const struct region *r,
+                                        enum access access, uint64_t *link, int64_t conflict)
 {
     struct tensormap *m = l->m;
     for (uint64_t p = *link; is_live(m, p); p = *link) {
-        struct entry *e = entry_at(m, p);
+        struct map_entry *e = entry_at(m, p);
         if (e->region.low == conflict) {
             found_note(m, l->found, e->task_id);
         } else if (!e->buffer) {
             *link = e->next;
             continue;
         } else {
-            visit(l, a, e, p);
+            visit(l, b, r, access, e, p);
         }
         link = &e->next;
     }
 }
 
-static inline void find_in_cell(const struct look *l, const struct map_access *a, struct head *cell)
+/* The same.  Mostly the chain has nothing but accesses that begin at that byte. */
+static inline void find_in_chain(const struct look *l, struct map_buffer *b, const struct region *r, enum access access,
+                                 uint64_t *link, int64_t conflict)
 {
-    if (a->access == ACCESS_READ) {
-        find_in_chain(l, a, &cell->chain[WRITES], a->region->low);
+    struct tensormap *m = l->m;
+    for (uint64_t p = *link; is_live(m, p); p = *link) {
+        struct map_entry *e = entry_at(m, p);
+        if (e->region.low != conflict) {
+            find_in_chain_any(l, b, r, access, link, conflict);
+            return;
+        }
+        found_note(m, l->found, e->task_id);
+        link = &e->next;
+    }
+}
+
+static inline void find_in_cell(const struct look *l, struct map_buffer *b, const struct region *r, enum access access,
+                                struct head *cell)
+{
+    if (access == ACCESS_READ) {
+        find_in_chain(l, b, r, access, &cell->chain[WRITES], r->low);
     } else {
-        const int64_t conflict = a->access == ACCESS_ACC ? INT64_MIN : a->region->low; /* accumulations may commute */
-        find_in_chain(l, a, &cell->chain[WRITES], conflict);
-        find_in_chain(l, a, &cell->chain[READS], conflict);
+        const int64_t conflict = access == ACCESS_ACC ? INT64_MIN : r->low; /* accumulations may commute */
+        find_in_chain(l, b, r, access, &cell->chain[WRITES], conflict);
+        find_in_chain(l, b, r, access, &cell->chain[READS], conflict);
     }
 }
 
@@ -93,7 +112,7 @@ static void find_in_nodes(const struct look *l, const struct map_access *a, uint
     for (; n; n = l->m->node[n].next) {
         const uint64_t p = l->m->node[n].entry;
         struct entry_rare *rare = rare_at(l->m, p);
-        if (rare->visited != l->m->visit) visit(l, a, entry_at(l->m, p), p);
+        if (rare->visited != l->m->visit) visit(l, a->buffer, a->region, a->access, entry_at(l->m, p), p);
         rare->visited = l->m->visit;
     }
 }
@@ -101,7 +120,7 @@ static void find_in_nodes(const struct look *l, const struct map_access *a, uint
 static void find_at(const struct look *l, const struct map_access *a, uint32_t head)
 {
     struct tensormap *m = l->m;
-    find_in_cell(l, a, &m->head[head]);
+    find_in_cell(l, a->buffer, a->region, a->access, &m->head[head]);
     find_in_nodes(l, a, m->wide[head * 2 + WRITES]);
     if (a->access != ACCESS_READ) find_in_nodes(l, a, m->wide[head * 2 + READS]);
 }
@@ -118,8 +137,8 @@ static void find_in_all(const struct look *l, const struct map_access *a)
     const uint32_t waste = b->waste;
     ptoi_map_compact(l->m, b);
     for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
-        const struct entry *e = entry_at(l->m, p);
-        if (a->access != ACCESS_READ || e->access != ACCESS_READ) visit(l, a, e, p);
+        const struct map_entry *e = entry_at(l->m, p);
+        if (a->access != ACCESS_READ || e->access != ACCESS_READ) visit(l, b, a->region, a->access, e, p);
         p -= e->older;
     }
     b->waste = waste; /* larger cells would not help: the region meets nearly all of them */
@@ -163,7 +182,7 @@ static inline bool region_holds(const struct region *outer, const struct region 
 }
 
 /* Does the write make an entry of the same cell needless?  See Note [superseded]. */
-static inline bool supersedes(const struct region *r, uint64_t task_id, const struct entry *e)
+static inline bool supersedes(const struct region *r, uint64_t task_id, const struct map_entry *e)
 {
     return e->task_id != task_id && region_holds(r, &e->region);
 }
@@ -172,7 +191,7 @@ static inline bool supersedes(const struct region *r, uint64_t task_id, const st
 static void supersede_in_chain(struct tensormap *m, uint64_t *link, const struct region *r, uint64_t task_id)
 {
     for (uint64_t p = *link; is_live(m, p); p = *link) {
-        struct entry *e = entry_at(m, p);
+        struct map_entry *e = entry_at(m, p);
         if (e->buffer) {
             if (!supersedes(r, task_id, e)) {
                 link = &e->next;
@@ -188,7 +207,7 @@ static void supersede_in_nodes(struct tensormap *m, uint32_t n, const struct reg
 {
     while (n) {
         const uint64_t p = m->node[n].entry;
-        struct entry *e = entry_at(m, p);
+        struct map_entry *e = entry_at(m, p);
         n = m->node[n].next;
         while (n && m->node[n].entry == p) /* a further node of the same entry, which leaves with it */
             n = m->node[n].next;
@@ -208,7 +227,7 @@ static void supersede_in_all(struct tensormap *m, struct map_buffer *b, const st
 {
     ptoi_map_compact(m, b);
     for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
-        struct entry *e = entry_at(m, p);
+        struct map_entry *e = entry_at(m, p);
         const uint64_t at = p;
         p -= e->older;
         if (supersedes(r, task_id, e)) entry_kill(m, e, at);
@@ -235,28 +254,34 @@ static void supersede_far(struct tensormap *m, const struct map_access *a, uint6
     if (b->list) supersede_at(m, head_of_list(m, b), a->region, task_id);
 }
 
-void ptoi_map_begin(struct tensormap *m, struct map_found *found)
+/* Once in 2^32 tasks: old stamps must not look new. */
+SLOW_PATH static void begin_stamps(struct tensormap *m)
 {
-    found->count = 0;
-    if (++m->stamp == 0) { /* once in 2^32 tasks: old stamps must not look new */
-        memset(m->seen, 0, (size_t)(m->window_mask + 1) * sizeof *m->seen);
-        m->stamp = 1;
-    }
+    memset(m->seen, 0, (size_t)(m->window_mask + 1) * sizeof *m->seen);
+    m->stamp = 1;
 }
 
-/* The cell of an access to which no slow path applies, else NULL. */
-static inline struct head *near_cell(const struct tensormap *m, const struct map_access *a)
+static inline void begin(struct tensormap *m, struct map_found *found)
 {
-    const struct map_buffer *b = a->buffer; /* a buffer that was joined to another has no grid */
-    const int64_t head = cell_of(m, b, a->region);
+    found->count = 0;
+    if (++m->stamp == 0) begin_stamps(m);
+}
+
+void ptoi_map_begin(struct tensormap *m, struct map_found *found) { begin(m, found); }
+
+/* The cell of an access to which no slow path applies, else NULL. */
+static inline __attribute__((always_inline)) struct head *near_cell(const struct tensormap *m,
+                                                                    const struct map_buffer *b, const struct region *r)
+{
+    const int64_t head = cell_of(m, b, r); /* a buffer that was joined to another has no grid */
     return head == MANY || b->is_odd ? NULL : &m->head[head];
 }
 
 static inline void find_one(const struct look *l, struct map_access *a)
 {
-    struct head *cell = near_cell(l->m, a);
+    struct head *cell = near_cell(l->m, a->buffer, a->region);
     if (cell)
-        find_in_cell(l, a, cell);
+        find_in_cell(l, a->buffer, a->region, a->access, cell);
     else if (a->buffer->entries || a->buffer->joined)
         find_far(l, a);
 }
@@ -303,25 +328,29 @@ static void grid_first(struct tensormap *m, struct map_access *a)
     locate(m, a);
 }
 
-/* Makes the next entry, which is in no chain yet. */
-static inline struct entry *entry_make(struct tensormap *m, const struct map_access *a, uint64_t task_id)
+/* The next entry, of which buffer, access and region are there, and which is in no chain yet. */
+static inline void entry_take(struct tensormap *m, struct map_entry *e, uint64_t task_id)
 {
     const uint64_t p = m->next++;
-    struct map_buffer *b = a->buffer;
-    struct entry *e = entry_at(m, p);
+    struct map_buffer *b = e->buffer;
     e->task_id = task_id;
-    e->buffer = b;
-    e->access = (uint8_t)a->access;
     e->hanging = IN_CELL;
     e->older = (uint32_t)(p - b->all);
-    region_copy(&e->region, a->region);
     b->all = p;
     b->entries++;
-    if (a->access != ACCESS_READ) b->written = p;
+    if (e->access != ACCESS_READ) b->written = p;
+}
+
+static inline struct map_entry *entry_place(struct tensormap *m, const struct map_access *a)
+{
+    struct map_entry *e = entry_at(m, m->next);
+    e->buffer = a->buffer;
+    e->access = (uint8_t)a->access;
+    if (a->region != &e->region) region_copy(&e->region, a->region);
     return e;
 }
 
-static inline void link_newest(struct entry *e, uint64_t p, uint64_t *link)
+static inline void link_newest(struct map_entry *e, uint64_t p, uint64_t *link)
 {
     e->next = *link;
     *link = p;
@@ -343,7 +372,8 @@ static void add_far(struct tensormap *m, struct map_access *a, bool is_located, 
     b->is_odd = b->apart > 0;
 
     const uint64_t p = m->next;
-    struct entry *e = entry_make(m, a, task_id);
+    struct map_entry *e = entry_place(m, a);
+    entry_take(m, e, task_id);
     if (a->access == ACCESS_ACC) rare_at(m, p)->kernel = kernel;
     if (a->cell)
         link_newest(e, p, &a->cell->chain[a->access != ACCESS_READ]);
@@ -358,20 +388,20 @@ SLOW_PATH static void find_and_add_far(const struct look *l, struct map_access *
 }
 
 /* A write finds the entries of a chain, and supersedes what it contains, in one walk. */
-static inline __attribute__((always_inline)) void find_and_supersede(const struct look *l, const struct map_access *a,
-                                                                     uint64_t *link, uint64_t task_id)
+SLOW_PATH static void find_and_supersede_any(const struct look *l, const struct map_entry *own, uint64_t *link,
+                                             uint64_t task_id)
 {
     struct tensormap *m = l->m;
-    const struct region *r = a->region;
+    const struct region *r = &own->region;
     uint64_t p = *link;
     while (is_live(m, p)) {
-        struct entry *e = entry_at(m, p);
+        struct map_entry *e = entry_at(m, p);
         const uint64_t next = e->next;
         if (e->buffer) {
             if (e->region.low == r->low) /* as in find_in_chain */
                 found_note(m, l->found, e->task_id);
             else
-                visit(l, a, e, p);
+                visit(l, own->buffer, r, (enum access)own->access, e, p);
             if (!supersedes(r, task_id, e)) {
                 link = &e->next;
                 p = next;
@@ -383,30 +413,94 @@ static inline __attribute__((always_inline)) void find_and_supersede(const struc
     }
 }
 
+/* The same.  Mostly earlier tasks have used these very bytes, and so the whole chain goes. */
+static inline __attribute__((always_inline)) void find_and_supersede(const struct look *l, const struct map_entry *own,
+                                                                     uint64_t *link, uint64_t task_id)
+{
+    struct tensormap *m = l->m;
+    const struct region *r = &own->region;
+    const int64_t low = r->low, contained = r->rank == 0 ? r->high : INT64_MIN; /* ends of what surely is */
+    uint64_t p = *link;
+    while (is_live(m, p)) {
+        struct map_entry *e = entry_at(m, p);
+        if (e->region.low != low || (e->region.high > contained && !ptoi_region_equals(r, &e->region)) ||
+            e->task_id == task_id || e->hanging != IN_CELL) {
+            *link = p;
+            find_and_supersede_any(l, own, link, task_id);
+            return;
+        }
+        found_note(m, l->found, e->task_id);
+        p = e->next;
+        if (--e->buffer->entries == 0) e->buffer->all = 0;
+        entry_forget(e);
+    }
+    *link = p;
+}
+
+/* The next entry, of which buffer, access and region are there: what it must follow is found, and it hangs in the one
+ * cell that it touches. */
+static inline __attribute__((always_inline)) void find_and_hang(const struct look *l, struct map_entry *e,
+                                                                struct head *cell, uint64_t task_id)
+{
+    struct tensormap *m = l->m;
+    const uint64_t p = m->next;
+    if (e->access == ACCESS_READ) {
+        find_in_chain(l, e->buffer, &e->region, ACCESS_READ, &cell->chain[WRITES], e->region.low);
+        link_newest(e, p, &cell->chain[READS]);
+    } else {
+        if (e->access == ACCESS_ACC) {
+            find_in_cell(l, e->buffer, &e->region, ACCESS_ACC, cell);
+            rare_at(m, p)->kernel = l->kernel;
+        } else {
+            find_and_supersede(l, e, &cell->chain[WRITES], task_id);
+            find_and_supersede(l, e, &cell->chain[READS], task_id);
+        }
+        link_newest(e, p, &cell->chain[WRITES]);
+    }
+    entry_take(m, e, task_id);
+}
+
 void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
                            uint64_t task_id, struct map_found *found)
 {
     const struct look l = {m, kernel, found};
     m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
     for (const struct map_access *end = a + count; a < end; a++) {
-        struct head *cell = near_cell(m, a);
-        const uint64_t p = m->next;
-        CHECK(p - m->first < m->capacity);
-        if (!cell) {
+        struct head *cell = near_cell(m, a->buffer, a->region);
+        CHECK(m->next - m->first < m->capacity);
+        if (cell)
+            find_and_hang(&l, entry_place(m, a), cell, task_id);
+        else
             find_and_add_far(&l, a, task_id);
-        } else if (a->access == ACCESS_READ) {
-            find_in_chain(&l, a, &cell->chain[WRITES], a->region->low);
-            link_newest(entry_make(m, a, task_id), p, &cell->chain[READS]);
-        } else {
-            if (a->access == ACCESS_ACC) {
-                find_in_cell(&l, a, cell);
-                rare_at(m, p)->kernel = kernel;
-            } else {
-                find_and_supersede(&l, a, &cell->chain[WRITES], task_id);
-                find_and_supersede(&l, a, &cell->chain[READS], task_id);
-            }
-            link_newest(entry_make(m, a, task_id), p, &cell->chain[WRITES]);
-        }
+    }
+}
+
+struct map_entry *ptoi_map_begin_in_place(struct tensormap *m, int32_t count, struct map_found *found)
+{
+    const uint64_t at = m->next & m->mask;
+    begin(m, found);
+    return at + (uint64_t)count <= m->mask + 1 ? &m->entry[at] : NULL;
+}
+
+/* It has the place that it will have as an entry. */
+SLOW_PATH static void take_far(const struct look *l, struct map_entry *e, uint64_t task_id)
+{
+    struct map_access a = {.buffer = e->buffer, .region = &e->region, .access = (enum access)e->access};
+    find_and_add_far(l, &a, task_id);
+}
+
+void ptoi_map_take_in_place(struct tensormap *m, struct map_entry *e, const struct map_entry *end, const void *kernel,
+                            uint64_t task_id, struct map_found *found)
+{
+    const struct look l = {m, kernel, found};
+    m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
+    for (; e < end; e++) {
+        struct head *cell = near_cell(m, e->buffer, &e->region);
+        CHECK(m->next - m->first < m->capacity && e == entry_at(m, m->next));
+        if (cell)
+            find_and_hang(&l, e, cell, task_id);
+        else
+            take_far(&l, e, task_id);
     }
 }
 
@@ -421,7 +515,7 @@ void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
 {
     uint64_t p = m->first;
     for (const uint64_t next = m->next; p < next; p++) {
-        const struct entry *e = entry_at(m, p);
+        const struct map_entry *e = entry_at(m, p);
         if (!e->buffer) continue; /* a dead one waits for nobody */
         if (e->task_id >= first_live_task) break;
         entry_leave(m, e, p);
@@ -443,7 +537,7 @@ int64_t ptoi_map_capacity(const struct tensormap *m) { return (int64_t)m->capaci
 void ptoi_map_forget(struct tensormap *m, struct map_buffer *b)
 {
     for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
-        struct entry *e = entry_of(m, b, &p);
+        struct map_entry *e = entry_of(m, b, &p);
         const uint64_t at = p;
         p -= e->older;
         entry_kill(m, e, at);
@@ -482,7 +576,7 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
         ptoi_map_destroy(m);
         return NULL;
     }
-    m->entry = (struct entry *)(((uintptr_t)m->entries_at + LINE - 1) / LINE * LINE);
+    m->entry = (struct map_entry *)(((uintptr_t)m->entries_at + LINE - 1) / LINE * LINE);
     return m;
 }
 

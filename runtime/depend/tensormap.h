@@ -35,6 +35,17 @@ struct map_buffer {
 
 struct tensormap;
 
+/* An access that the map remembers.  The first 64 bytes are all that is looked at when both regions are runs. */
+struct map_entry {
+    uint64_t task_id;
+    struct map_buffer *buffer; /* NULL: dead */
+    uint64_t next;             /* in its chain; IN_CELLS it has nodes instead */
+    /* so many positions back is an older one of the buffer; the count of entries says where it ends */
+    uint32_t older;
+    uint8_t access, hanging; /* enum access; tensormap_parts.h */
+    struct region region;
+};
+
 /* The producers found for one task: each id once. */
 struct map_found {
     uint64_t *task_id; /* room for window entries, and what the caller adds */
@@ -113,6 +124,12 @@ struct map_access {
 void ptoi_map_begin(struct tensormap *m, struct map_found *found);
 void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
                            uint64_t task_id, struct map_found *found);
+/* The same of accesses that are written where the map will keep them: ptoi_map_begin, and the place for `count` entries
+ * that lie side by side, of which the caller fills in buffer, access and region as it fills in a map_access; then those
+ * that are filled in are found and added.  NULL: they do not lie side by side here.  There must be room for them. */
+struct map_entry *ptoi_map_begin_in_place(struct tensormap *m, int32_t count, struct map_found *found);
+void ptoi_map_take_in_place(struct tensormap *m, struct map_entry *e, const struct map_entry *end, const void *kernel,
+                            uint64_t task_id, struct map_found *found);
 bool ptoi_map_reserve(struct tensormap *m, int64_t entries); /* room for this many adds?  false: retire first */
 /* The task that was added last will not run after all, and nothing that it superseded is looked for any more.
  * Its entries are room again once those of older tasks are. */

@@ -11,7 +11,7 @@ static bool buffer_is_valid(const struct tensormap *m, const struct map_buffer *
 {
     uint32_t entries = 0, list = 0, apart = 0;
     for (uint64_t p = b->all; entries < b->entries; p -= entry_at(m, p)->older) {
-        const struct entry *e = entry_at(m, p);
+        const struct map_entry *e = entry_at(m, p);
         if (!is_live(m, p) || e->older == 0) return false;
         if (e->buffer != b) continue;
         if (e->access != ACCESS_READ && p > b->written) return false;
@@ -27,7 +27,7 @@ static bool ring_is_valid(const struct tensormap *m, uint64_t *chained, uint64_t
 {
     uint64_t of_buffers = 0, entries = 0;
     for (uint64_t p = m->first; p < m->next; p++) {
-        const struct entry *e = entry_at(m, p);
+        const struct map_entry *e = entry_at(m, p);
         if (p > m->first && e->task_id < entry_at(m, p - 1)->task_id) return false;
         if (!e->buffer) continue;
         entries++;
@@ -51,7 +51,7 @@ static bool chain_is_valid(const struct tensormap *m, size_t head, int side, uin
 {
     for (uint64_t p = m->head[head].chain[side], before = UINT64_MAX; is_live(m, p);
          before = p, p = entry_at(m, p)->next) {
-        const struct entry *e = entry_at(m, p);
+        const struct map_entry *e = entry_at(m, p);
         struct map_cells cells;
         if (p >= before) return false;
         if (!e->buffer) continue;
@@ -67,7 +67,7 @@ static bool chain_is_valid(const struct tensormap *m, size_t head, int side, uin
 static bool nodes_are_valid(const struct tensormap *m, uint32_t at, uint64_t *linked)
 {
     for (uint32_t n = m->wide[at], prev = AT_HEAD | at; n; prev = n, n = m->node[n].next) {
-        const struct entry *e = entry_at(m, m->node[n].entry);
+        const struct map_entry *e = entry_at(m, m->node[n].entry);
         if (++*linked > m->nodes || m->node[n].prev != prev || !is_live(m, m->node[n].entry) || !e->buffer ||
             e->hanging != IN_CELLS || (e->access != ACCESS_READ) != (at & 1))
             return false;

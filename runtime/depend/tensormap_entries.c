@@ -86,7 +86,7 @@ static void chain_link(struct tensormap *m, uint64_t p, uint32_t head, uint32_t 
 
 SLOW_PATH void ptoi_map_hang(struct tensormap *m, uint64_t p, const struct map_cells *cells)
 {
-    struct entry *e = entry_at(m, p);
+    struct map_entry *e = entry_at(m, p);
     struct map_buffer *b = e->buffer;
     const uint32_t side = e->access != ACCESS_READ;
     b->apart++;
@@ -105,7 +105,7 @@ void ptoi_map_compact(struct tensormap *m, struct map_buffer *b)
 {
     uint64_t p = b->all, newer = 0;
     for (uint64_t left = b->entries; left > 0; left--) {
-        const struct entry *e = entry_of(m, b, &p);
+        const struct map_entry *e = entry_of(m, b, &p);
         if (newer)
             entry_at(m, newer)->older = (uint32_t)(newer - p);
         else
@@ -122,7 +122,7 @@ static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
     uint64_t oldest = 0;
     struct map_cells cells;
     for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
-        struct entry *e = entry_of(m, b, &p);
+        struct map_entry *e = entry_of(m, b, &p);
         const uint64_t at = p;
         p -= e->older;
         e->older = (uint32_t)(oldest - at);
@@ -147,7 +147,7 @@ static void hang_all(struct tensormap *m, struct map_buffer *b, uint64_t p, uint
     struct map_cells cells;
     uint64_t older = 0;
     for (; count > 0; count--) {
-        struct entry *e = entry_at(m, p);
+        struct map_entry *e = entry_at(m, p);
         const uint64_t next = p + e->older, at = p;
         e->buffer = b;
         e->older = (uint32_t)(at - older);

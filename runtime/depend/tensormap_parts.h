@@ -33,17 +33,6 @@ enum { DEAD = -1 /* region.low of a dead entry: no region begins there */ };
 
 enum hanging { IN_CELL, IN_LIST, IN_CELLS };
 
-/* The first 64 bytes are all that is looked at when both regions are runs. */
-struct entry {
-    uint64_t task_id;
-    struct map_buffer *buffer; /* NULL: dead */
-    uint64_t next;             /* in its chain; IN_CELLS it has nodes instead */
-    /* so many positions back is an older one of the buffer; the count of entries says where it ends */
-    uint32_t older;
-    uint8_t access, hanging;
-    struct region region;
-};
-
 struct entry_rare {
     const void *kernel; /* of an accumulation */
     uint64_t visited;   /* IN_CELLS: the look-up that saw it last */
@@ -83,7 +72,7 @@ struct outside {
 };
 
 struct tensormap {
-    struct entry *entry;     /* by position & mask */
+    struct map_entry *entry; /* by position & mask */
     struct entry_rare *rare; /* in step with it */
     struct head *head;
     uint32_t *wide;       /* in step with head: nodes of READS and WRITES */
@@ -101,7 +90,7 @@ struct tensormap {
 };
 
 static inline bool is_live(const struct tensormap *m, uint64_t position) { return position >= m->first; }
-static inline struct entry *entry_at(const struct tensormap *m, uint64_t position)
+static inline struct map_entry *entry_at(const struct tensormap *m, uint64_t position)
 {
     return &m->entry[position & m->mask];
 }
@@ -163,7 +152,8 @@ static inline int64_t cell_of_tile(const struct tensormap *m, const struct map_b
 }
 
 /* The one cell that r touches, as its head; MANY: more, or it takes longer to say. */
-static inline int64_t cell_of(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
+static inline __attribute__((always_inline)) int64_t cell_of(const struct tensormap *m, const struct map_buffer *b,
+                                                             const struct region *r)
 {
     const int64_t at = r->low - b->origin;
     if (b->levels == 2) return cell_of_tile(m, b, r);
@@ -179,9 +169,9 @@ int64_t ptoi_grid_where(const struct tensormap *m, const struct map_buffer *b, c
 /* ---- tensormap_entries.c ---- */
 
 /* The next entry of b at *p or older that is not dead; there is one. */
-static inline struct entry *entry_of(const struct tensormap *m, const struct map_buffer *b, uint64_t *p)
+static inline struct map_entry *entry_of(const struct tensormap *m, const struct map_buffer *b, uint64_t *p)
 {
-    struct entry *e = entry_at(m, *p);
+    struct map_entry *e = entry_at(m, *p);
     while (e->buffer != b) {
         *p -= e->older;
         e = entry_at(m, *p);
@@ -212,7 +202,7 @@ static inline bool has_wasted(const struct map_buffer *b)
 
 /* Out of all that is not a chain, and out of its buffer's counts.  It is to be forgotten: dead, or gone from the
  * ring. */
-static inline void entry_leave(struct tensormap *m, const struct entry *e, uint64_t p)
+static inline void entry_leave(struct tensormap *m, const struct map_entry *e, uint64_t p)
 {
     struct map_buffer *b = e->buffer;
     if (--b->entries == 0) b->all = 0;
@@ -224,11 +214,16 @@ static inline void entry_leave(struct tensormap *m, const struct entry *e, uint6
         ptoi_map_unhang_wide(m, p);
 }
 
-static inline void entry_kill(struct tensormap *m, struct entry *e, uint64_t p)
+static inline void entry_forget(struct map_entry *e)
 {
-    entry_leave(m, e, p);
     e->buffer = NULL;
     e->region.low = DEAD;
+}
+
+static inline void entry_kill(struct tensormap *m, struct map_entry *e, uint64_t p)
+{
+    entry_leave(m, e, p);
+    entry_forget(e);
 }
 
 /* ---- tensormap_outside.c ---- */

@@ -10,6 +10,8 @@
  *            the comparison before.
  * Tests      test/wire */
 #include "dist.h"
+#include "debug/crash.h"
+#include "shared/map_memory.h"
 #include "submit/failing.h"
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +91,10 @@ void ptoi_dist_begin(struct dist *d)
     d->tasks = 0;
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
     d->steps = d->asked.begin = d->asked.end = 0;
-    d->held_count = 0;
+    d->held_count = d->packed_count = 0;
+    d->packs = false;
+    if (d->notes.task) memset(d->notes.task, 0, d->notes.used * sizeof *d->notes.task);
+    d->notes.used = 0;
     d->sends = d->collected = (struct dist_sends){0};
     d->copies.used_again = d->copies.forgotten_bytes = 0;
     d->is_collecting = d->comparison.is_begun = false;
@@ -100,23 +105,24 @@ void ptoi_dist_begin(struct dist *d)
         ptoi_transfers_begin(&d->transfers);
 }
 
-/* All ranks meet, and the run has the same status on all: a rank that is cancelled when it has reported that it
- * ended well has ended well. */
+/* All ranks meet, and the run has the same status on all, that of the oldest failure: a rank that is cancelled when it
+ * has reported that it ended well has ended well. */
 static PTOStatus meet(struct dist *d)
 {
-    const uint64_t mine[WIRE_REDUCED] = {ptoi_transfers_end(&d->transfers)};
+    const bool is_failing = ptoi_transfers_end(&d->transfers);
+    const uint64_t mine[WIRE_REDUCED] = {is_failing, ptoi_transfers_failure(&d->transfers)};
     uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
     const bool met = ptoi_transfers_reduce(&d->transfers, true, mine, least, most);
-    return ptoi_transfers_over(&d->transfers, !met || most[0] > 0);
+    return ptoi_transfers_over(&d->transfers, !met || most[0] > 0, met ? least[1] : NO_FAILURE);
 }
 
 PTOStatus ptoi_dist_end(struct dist *d)
 {
     const PTOStatus status = d->plan ? ptoi_final_status(d->core->run_status) : meet(d);
-    if (status == PTO_OK)
+    if (status == PTO_OK && d->collects != COLLECTS_EVERYWHERE)
         ptoi_dist_forget_heap(d);
     else
-        ptoi_dist_forget_all(d);
+        ptoi_dist_forget_all(d); /* all ranks have everything, and the program may write it; or nobody knows it */
     return status;
 }
 
@@ -142,10 +148,15 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
     d->asked.word = calloc(ASKED_WORDS, sizeof *d->asked.word);
     d->held = calloc(HELD_TASKS, sizeof *d->held);
     d->tasks_of = calloc((size_t)d->ranks, sizeof *d->tasks_of);
-    if (d->tasks_of && d->heap && d->step && d->asked.word && d->held &&
+    d->notes.room = (uint64_t)core->config.record_tasks;
+    if (d->notes.room > 0) d->notes.task = ptoi_memory_map(d->notes.room * sizeof *d->notes.task, false);
+    if ((d->notes.task || d->notes.room == 0) && d->tasks_of && d->heap && d->step && d->asked.word && d->held &&
         ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&
-        (config->wire ? ptoi_transfers_open(&d->transfers, core, config->wire, config->sends) : open_plan(d)))
+        (config->wire ? ptoi_transfers_open(&d->transfers, core, config->wire, config->sends, &d->notes)
+                      : open_plan(d))) {
+        if (config->wire) ptoi_crash_on_rank(core->window, d->me);
         return d;
+    }
     ptoi_dist_close(d);
     return NULL;
 }
@@ -153,10 +164,12 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
 void ptoi_dist_close(struct dist *d)
 {
     if (!d) return;
-    if (d->plan)
+    if (d->plan) {
         ptoi_plan_close(d->plan);
-    else
+    } else {
+        ptoi_crash_on_rank(NULL, 0);
         ptoi_transfers_close(&d->transfers);
+    }
     free(d->plan);
     ptoi_dist_close_tensors(d);
     ptoi_copies_free(&d->copies);
@@ -165,5 +178,6 @@ void ptoi_dist_close(struct dist *d)
     free(d->held);
     free(d->asked.word);
     free(d->tasks_of);
+    ptoi_memory_unmap(d->notes.task, d->notes.room * sizeof *d->notes.task);
     free(d);
 }

@@ -19,7 +19,7 @@ static void change(struct dist *d, struct tensor *t, const struct distribution *
 /* ---- the first bytes of an array --------------------------------------------------------------------------------- */
 
 /* One call for each row of the piece; rows that lie one behind the other are joined. */
-static bool read_piece(const struct tensor *t, const struct box *piece)
+bool ptoi_dist_read_piece(const struct tensor *t, const struct box *piece)
 {
     const struct distribution *h = &t->home;
     int64_t stride[PTO_MAX_RANK], index[PTO_MAX_RANK];
@@ -45,9 +45,10 @@ void ptoi_dist_settle(struct dist *d, struct tensor *t)
     if (t->is_settled) return;
     t->is_settled = true;
     if (!t->source.read) return;
+    for (int32_t k = 0; t->source.lacks && k < d->ranks; k++) t->is_lent |= t->source.lacks[k];
     for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
     for (struct pieces p = ptoi_pieces(&t->home, &all, d->ranks); is_read && ptoi_next_piece(&p, &piece, &home);)
-        if (home == d->me) is_read = read_piece(t, &piece);
+        if (home == d->me && !(t->source.lacks && t->source.lacks[home])) is_read = ptoi_dist_read_piece(t, &piece);
     if (!is_read) ptoi_orch_fail(&d->core->orch, PTO_ERR_IO, "the data of an array cannot be read");
 }
 

@@ -25,6 +25,7 @@ struct dist_source {
     bool is_result, stays;
     bool (*read)(void *cx, int64_t at, int64_t bytes, void *to);
     void *cx;
+    const bool *lacks; /* by rank: it cannot read, and rank 0 sends it what it has; NULL: all can */
 };
 
 /* A buffer of the program or of the heap. */
@@ -33,6 +34,7 @@ struct tensor {
     bool is_everywhere; /* all ranks have all of it, as nobody has written it yet */
     bool is_settled;    /* its distribution no longer changes */
     bool is_written;    /* by a task */
+    bool is_lent;       /* rank 0 has yet to send what the others cannot read */
     bool is_awaited;    /* the program may look at copies of it */
     char *base;
     int64_t bytes;
@@ -61,18 +63,30 @@ struct step {
  * at one comparison, the first difference lies behind the comparison before, and is searched at the next. */
 enum { COMPARED_TASKS = 16384, STEPS = 2 * COMPARED_TASKS };
 
+/* A piece that leaves. */
+struct outgoing {
+    const struct tensor *tensor;
+    struct box box;
+    int32_t from;
+};
+enum { PACKED = 2 * PTO_MAX_PARAMS };
+
 /* Of the steps until some task. */
 struct comparison {
     uint64_t mine[WIRE_REDUCED], least[WIRE_REDUCED], most[WIRE_REDUCED];
     bool is_begun, is_answered; /* the latter: least and most are there */
 };
 
+/* At the end of a run: who has all memory of the program that tasks have written. */
+enum collects { COLLECTS_NOTHING, COLLECTS_AT_FIRST, COLLECTS_EVERYWHERE };
+enum { DIST_COPY_BYTES = 32 << 20, DIST_SENDS = 16 }; /* of dist_config, where nobody says more */
+
 struct dist_config {
     struct wire *wire;  /* NULL: this process plans what each rank would do, and executes all tasks itself */
     int32_t ranks;      /* that are planned */
     int64_t copy_bytes; /* that a rank keeps of each other one */
-    bool collects;      /* at the end of a run rank 0 has all memory of the program */
-    int32_t sends;      /* of a pair of ranks that are under way at a time; at least 1 */
+    enum collects collects;
+    int32_t sends; /* of a pair of ranks that are under way at a time; at least 1 */
 };
 
 struct dist {
@@ -80,7 +94,7 @@ struct dist {
     struct core *core;
     struct local_calls local;
     int32_t me, ranks; /* me: ALL_RANKS where they are planned */
-    bool collects;
+    enum collects collects;
     struct plan *plan; /* NULL: there is a wire */
     struct transfers transfers;
     struct copies copies;
@@ -91,12 +105,17 @@ struct dist {
     int32_t outside_count, outside_room;
     uint32_t tensors;  /* that were made */
     int64_t tasks;     /* of the program, in this run */
+    int64_t number;    /* of the task for which this rank submits */
     int64_t *tasks_of; /* by rank */
+    struct task_notes notes;
     /* sends of this rank in this run: those that tasks and awaits need, and those of the end of the run */
     struct dist_sends {
         int64_t messages, bytes;
     } sends, collected;
     bool is_collecting;
+    bool packs; /* buffers that the task reads travel in one message from each rank: it is a fold */
+    int32_t packed_count;
+    struct outgoing packed[PACKED];
     struct held *held; /* HELD_TASKS: tasks whose rank is not decided yet */
     int32_t held_count;
     struct asked asked;
@@ -143,8 +162,7 @@ PTOStatus ptoi_dist_distribute(struct dist *d, const void *base, const struct di
 bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero);
 /* All ranks have all of it; false: no memory, and the run has failed. */
 bool ptoi_dist_spread(struct dist *d, struct tensor *t);
-void ptoi_dist_released(struct dist *d, const void *buffer); /* before it is */
-void ptoi_dist_scope_ends(struct dist *d);                   /* the innermost */
+void ptoi_dist_forget(struct dist *d, uint32_t buffer); /* of the heap; 0: of nothing */
 void ptoi_dist_forget_heap(struct dist *d);
 void ptoi_dist_forget_all(struct dist *d); /* the run has failed: nobody knows what the ranks have */
 /* Memory of the program; NULL: no memory, or other tensors lie there. */
@@ -161,16 +179,33 @@ void ptoi_dist_give(struct dist *d, void *base, int64_t bytes, const struct dist
                     const struct dist_source *source);
 /* Its distribution is what it is, and its homes have its first bytes. */
 void ptoi_dist_settle(struct dist *d, struct tensor *t);
+/* Reads a piece of it here. */
+bool ptoi_dist_read_piece(const struct tensor *t, const struct box *piece);
 /* What the program says before the first use of the tensor; ignored where that has been, and where it is not
  * about all of one. */
 void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *home);
 /* A task names the view, the first of the tensor, which is not settled. */
 void ptoi_dist_first_use(struct dist *d, struct tensor *t, const PTOArg *view);
 
-/* submit.c */
+/* messages.c: the next task of this rank is that one of the program, or serves it. */
+void ptoi_dist_number_next(struct dist *d, int64_t number);
+/* A task of this rank, which serves the task of the program. */
+int64_t ptoi_dist_submit_here(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+uint8_t ptoi_dist_type_of(int32_t unit); /* the type of an element of so many bytes */
+/* A piece goes from one rank to another, where this rank is one of them, or the ranks are planned; while `packs` at
+ * ptoi_dist_send_packed, for which all such pieces of one task wait. */
+PTOStatus ptoi_dist_send(struct dist *d, const struct tensor *t, const struct box *box, int32_t from, int32_t to,
+                         const PTOTaskParam *priority);
+PTOStatus ptoi_dist_send_packed(struct dist *d, int32_t to, const PTOTaskParam *priority);
+
+/* submit.c: no parameter is PTO_PARAM_ACC_BY. */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 /* Before anything but a task that the program asks for: the tasks that were held back are submitted. */
 PTOStatus ptoi_dist_flush(struct dist *d);
+void ptoi_dist_released(struct dist *d, const void *buffer); /* before it is */
+void ptoi_dist_scope_ends(struct dist *d);                   /* the innermost */
+/* all_fail: where this rank fails from now on, all ranks do at the same step. */
+void ptoi_dist_meets(struct dist *d, bool all_fail);
 void ptoi_dist_finish(struct dist *d); /* the orchestration has returned, tasks may be in flight */
 PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 

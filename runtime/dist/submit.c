@@ -20,6 +20,78 @@ static PTOStatus fail_memory(struct dist *d)
     return ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the copies of other ranks' bytes");
 }
 
+void ptoi_dist_meets(struct dist *d, bool all_fail)
+{
+    d->core->orch.meet = all_fail ? ptoi_dist_meet : NULL;
+    d->core->orch.meet_arg = d;
+}
+
+/* ---- what is forgotten ------------------------------------------------------------------------------------------- */
+
+/* Of an array that this program has reserved for itself.  Results that rank 0 has, and what the program has waited for,
+ * are copies that it looks at later. */
+static PTOStatus give_back(struct dist *d, struct tensor *t, const struct copy *old)
+{
+    int64_t shape[PTO_MAX_RANK], stride[PTO_MAX_RANK], at = 0;
+    void *base = t->base;
+    if (old->holder != d->me || !t->source.read || t->is_awaited || d->is_collecting ||
+        ptoi_copies_meet(&d->copies, &t->copies, &t->home, d->me, &old->box))
+        return PTO_OK;
+    ptoi_home_strides(&t->home, stride);
+    for (int32_t k = 0; k < t->home.rank; k++) {
+        shape[k] = old->box.high[k] - old->box.low[k];
+        at += old->box.low[k] * stride[k];
+    }
+    const PTOTaskParam piece = {.kind = PTO_PARAM_OUTPUT,
+                                .type = ptoi_dist_type_of(t->home.unit),
+                                .rank = (uint8_t)t->home.rank,
+                                .ref = &base,
+                                .at = at,
+                                .shape = shape,
+                                .stride = stride};
+    const int64_t id = ptoi_dist_submit_here(d, &ptoi_forget_kernel, &piece, 1);
+    if (id < 0) return (PTOStatus)id;
+    struct noted *n = ptoi_noted_at(&d->notes, d->core->recorder, (uint64_t)id);
+    if (n) n->serves = true;
+    return PTO_OK;
+}
+
+static PTOStatus trim(struct dist *d)
+{
+    PTOStatus status = PTO_OK;
+    struct copy old;
+    while (ptoi_copies_forget(&d->copies, &old))
+        if (status == PTO_OK)
+            status = give_back(d, (struct tensor *)((char *)old.tensor - offsetof(struct tensor, copies)), &old);
+    return status;
+}
+
+/* ---- what only rank 0 can read ----------------------------------------------------------------------------------- */
+
+/* The first use of the tensor: its homes that cannot read get their pieces from rank 0, one after the other.  Rank 0
+ * keeps them as copies, or gives their pages back. */
+static PTOStatus lend(struct dist *d, struct tensor *t)
+{
+    PTOStatus status = PTO_OK;
+    struct box all = {{0}, {0}}, piece;
+    int32_t home;
+    t->is_lent = false;
+    for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
+    for (struct pieces p = ptoi_pieces(&t->home, &all, d->ranks);
+         status == PTO_OK && ptoi_next_piece(&p, &piece, &home);) {
+        if (!t->source.lacks[home]) continue;
+        if (d->me == 0 && !ptoi_dist_read_piece(t, &piece))
+            return ptoi_orch_fail(&d->core->orch, PTO_ERR_IO, "the data of an array cannot be read");
+        status = ptoi_dist_send(d, t, &piece, 0, home, NULL);
+        if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, 0, &piece))
+            status = fail_memory(d);
+        if (status == PTO_OK && d->me == 0 && !ptoi_copies_keep(&d->copies, home, 0))
+            status = give_back(d, t, &(struct copy){.holder = 0, .box = piece});
+        if (status == PTO_OK) status = trim(d);
+    }
+    return status;
+}
+
 /* ---- reading the parameters -------------------------------------------------------------------------------------- */
 
 static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, const void *base, bool reads,
@@ -69,7 +141,6 @@ static PTOStatus add_tensor(struct dist *d, struct task *k)
     PTOTaskParam plain = *p;
     struct orch_view view;
     struct region region;
-    if (p->kind == PTO_PARAM_ACC_BY) plain.kind = PTO_PARAM_ACC, plain.flags = 0;
     PTOStatus status = ptoi_orch_view(o, &plain, 1, 0, &view);
     if (status != PTO_OK) return status;
     const bool writes = plain.kind != PTO_PARAM_INPUT;
@@ -89,6 +160,13 @@ static PTOStatus add_tensor(struct dist *d, struct task *k)
     if ((plain.kind == PTO_PARAM_ACC) && k->accumulator < 0) k->accumulator = k->uses;
     struct tensor *t = ptoi_dist_tensor(d, base);
     if (t && !t->is_settled) ptoi_dist_first_use(d, t, &view.arg);
+    if (t && t->is_lent) {
+        const bool all_fail = o->meet != NULL;
+        ptoi_dist_meets(d, false); /* only this rank reads */
+        status = lend(d, t);
+        ptoi_dist_meets(d, all_fail);
+        if (status != PTO_OK) return status;
+    }
     const bool fits = ptoi_region_make(&region, (int64_t)(intptr_t)view.arg.ptr, pto_type_bytes((PTOType)view.arg.type),
                                        view.arg.rank, view.arg.shape, view.arg.stride);
     if (!fits) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: the region is too large", k->index);
@@ -137,74 +215,6 @@ static PTOStatus read_params(struct dist *d, struct task *k, const PTOKernel *ke
 
 /* ---- what is sent ------------------------------------------------------------------------------------------------ */
 
-/* The type of an element of so many bytes. */
-static uint8_t type_of(int32_t unit)
-{
-    return unit == 8 ? PTO_U64 : unit == 4 ? PTO_U32 : unit == 2 ? PTO_U16 : PTO_U8;
-}
-
-/* It takes no part in the run. */
-static void plan_transfer(struct dist *d, const struct tensor *t, const struct box *piece, int32_t from, int32_t to)
-{
-    struct planned node = {.kind = PLANNED_SEND,
-                           .rank = from,
-                           .peer = to,
-                           .urgency = d->tasks_of[to],
-                           .amount = ptoi_box_elements(piece, t->home.rank) * t->home.unit};
-    ptoi_plan_add(d->plan, &node);
-    ptoi_plan_use(d->plan, t->number, &t->home, piece, true, false);
-    node.kind = PLANNED_RECEIVE;
-    node.rank = to;
-    node.peer = from;
-    ptoi_plan_add(d->plan, &node);
-    ptoi_plan_use(d->plan, t->number, &t->home, piece, false, true);
-}
-
-/* A piece goes from one rank to another, where this rank is one of them. */
-static PTOStatus transfer(struct dist *d, const struct tensor *t, const struct box *piece, int32_t from, int32_t to,
-                          const PTOTaskParam *priority)
-{
-    const bool sends = from == d->me;
-    if (d->plan) plan_transfer(d, t, piece, from, to);
-    if (!sends && to != d->me) return PTO_OK;
-    const int32_t peer = sends ? to : from;
-    struct peer *p = &d->transfers.peer[peer];
-    int64_t shape[PTO_MAX_RANK], stride[PTO_MAX_RANK], at = 0;
-    ptoi_home_strides(&t->home, stride);
-    for (int32_t k = 0; k < t->home.rank; k++) {
-        shape[k] = piece->high[k] - piece->low[k];
-        at += piece->low[k] * stride[k];
-    }
-    if (sends) {
-        struct dist_sends *count = d->is_collecting ? &d->collected : &d->sends;
-        count->messages++;
-        count->bytes += ptoi_box_elements(piece, t->home.rank) * t->home.unit;
-    }
-    void *base = t->base;
-    PTOTaskParam params[TRANSFER_ARGUMENTS + 1] = {
-        [TRANSFER_VIEW] = {.kind = sends ? PTO_PARAM_INPUT : PTO_PARAM_OUTPUT,
-                           .type = type_of(t->home.unit),
-                           .rank = (uint8_t)t->home.rank,
-                           .buffer = sends ? base : NULL,
-                           .ref = sends ? NULL : &base,
-                           .at = at,
-                           .shape = shape,
-                           .stride = stride},
-        [TRANSFER_PEER] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(peer)},
-        [TRANSFER_NUMBER] = {.kind = PTO_PARAM_SCALAR,
-                             .value = pto_scalar_i64((int64_t)(sends ? p->sent++ : p->received++))},
-        [TRANSFER_ORDER] = {.kind = PTO_PARAM_SCALAR,
-                            .value = pto_scalar_i64(sends ? (int64_t)d->transfers.sent++ : 0)},
-        [TRANSFER_URGENCY] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(d->tasks_of[to])},
-        [TRANSFER_OWNER] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64((int64_t)(intptr_t)&d->transfers)},
-    };
-    const bool has_priority = priority && priority->kind == PTO_PARAM_PRIORITY;
-    if (has_priority) params[TRANSFER_ARGUMENTS] = *priority;
-    const int64_t id = d->local.submit(d->rt, sends ? &ptoi_send_kernel : &ptoi_receive_kernel, params,
-                                       TRANSFER_ARGUMENTS + has_priority);
-    return id < 0 ? (PTOStatus)id : PTO_OK;
-}
-
 /* `rank` gets what it has not of a box. */
 static PTOStatus bring(struct dist *d, struct tensor *t, const struct box *box, int32_t rank,
                        const PTOTaskParam *priority)
@@ -220,7 +230,7 @@ static PTOStatus bring(struct dist *d, struct tensor *t, const struct box *box, 
             continue;
         }
         const int32_t source = ptoi_copies_source(&d->copies, &t->copies, &t->home, home, rank, &piece);
-        status = transfer(d, t, &piece, source, rank, priority);
+        status = ptoi_dist_send(d, t, &piece, source, rank, priority);
         if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, rank, &piece))
             status = fail_memory(d);
     }
@@ -240,47 +250,10 @@ static PTOStatus send_home(struct dist *d, const struct task *k, const struct us
     for (struct pieces p = ptoi_pieces(&t->home, &u->box, d->ranks);
          status == PTO_OK && ptoi_next_piece(&p, &piece, &home);) {
         if (home == k->runs) continue;
-        status = transfer(d, t, &piece, k->runs, home, &k->priority);
+        status = ptoi_dist_send(d, t, &piece, k->runs, home, &k->priority);
         if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, k->runs, &piece))
             status = fail_memory(d);
     }
-    return status;
-}
-
-/* ---- what is forgotten ------------------------------------------------------------------------------------------- */
-
-/* Of an array that this program has reserved for itself.  Results that rank 0 has, and what the program has waited for,
- * are copies that it looks at later. */
-static PTOStatus give_back(struct dist *d, struct tensor *t, const struct copy *old)
-{
-    int64_t shape[PTO_MAX_RANK], stride[PTO_MAX_RANK], at = 0;
-    void *base = t->base;
-    if (old->holder != d->me || !t->source.read || t->is_awaited || d->is_collecting ||
-        ptoi_copies_meet(&d->copies, &t->copies, &t->home, d->me, &old->box))
-        return PTO_OK;
-    ptoi_home_strides(&t->home, stride);
-    for (int32_t k = 0; k < t->home.rank; k++) {
-        shape[k] = old->box.high[k] - old->box.low[k];
-        at += old->box.low[k] * stride[k];
-    }
-    const PTOTaskParam piece = {.kind = PTO_PARAM_OUTPUT,
-                                .type = type_of(t->home.unit),
-                                .rank = (uint8_t)t->home.rank,
-                                .ref = &base,
-                                .at = at,
-                                .shape = shape,
-                                .stride = stride};
-    const int64_t id = d->local.submit(d->rt, &ptoi_forget_kernel, &piece, 1);
-    return id < 0 ? (PTOStatus)id : PTO_OK;
-}
-
-static PTOStatus trim(struct dist *d)
-{
-    PTOStatus status = PTO_OK;
-    struct copy old;
-    while (ptoi_copies_forget(&d->copies, &old))
-        if (status == PTO_OK)
-            status = give_back(d, (struct tensor *)((char *)old.tensor - offsetof(struct tensor, copies)), &old);
     return status;
 }
 
@@ -297,6 +270,8 @@ static PTOStatus plan_task(struct dist *d, const struct task *k, const PTOKernel
     for (int32_t i = 0; i < k->uses; i++)
         ptoi_plan_use(d->plan, k->use[i].tensor->number, &k->use[i].tensor->home, &k->use[i].box, k->use[i].reads,
                       k->use[i].writes);
+    struct noted *n = ptoi_noted_at(&d->notes, d->core->recorder, id);
+    if (n) n->node = d->plan->nodes;
     return d->plan->is_full ? fail_memory(d) : PTO_OK;
 }
 
@@ -350,12 +325,6 @@ static PTOStatus own_outputs(struct dist *d, struct task *k, int64_t number)
     return PTO_OK;
 }
 
-static void meets(struct dist *d, bool all_fail)
-{
-    d->core->orch.meet = all_fail ? ptoi_dist_meet : NULL;
-    d->core->orch.meet_arg = d;
-}
-
 static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     return kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && count >= 0 && count <= PTO_TASK_PARAMS &&
@@ -366,19 +335,23 @@ static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_
 static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel, int64_t number)
 {
     PTOStatus status = PTO_OK;
+    d->number = number;
     ptoi_ask(&d->asked, asked_head(ASKED_RANK, 0, 1, 0, 0));
     ptoi_ask(&d->asked, (uint64_t)k->runs);
     ptoi_dist_end_step(d, kernel_name(kernel));
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
         if (k->use[i].reads) status = bring(d, k->use[i].tensor, &k->use[i].box, k->runs, &k->priority);
+    if (status == PTO_OK) status = ptoi_dist_send_packed(d, k->runs, &k->priority);
+    d->packs = false;
     if (status != PTO_OK) return status;
     if (k->runs == d->me || d->plan) {
-        const int64_t id = d->local.submit(d->rt, kernel, k->params, k->count);
+        const int64_t id = ptoi_dist_submit_here(d, kernel, k->params, k->count);
         if (id < 0) return (PTOStatus)id;
         if (d->plan) status = plan_task(d, k, kernel, (uint64_t)id);
     } else {
         status = name_outputs(d, k);
     }
+    d->number = number; /* where the heap was full, folds came between */
     if (status == PTO_OK) status = own_outputs(d, k, number);
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
         if (k->use[i].writes) status = send_home(d, k, &k->use[i]);
@@ -455,17 +428,20 @@ PTOStatus ptoi_dist_flush(struct dist *d)
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     struct task k;
+    const bool packs = d->packs; /* it is not about the tasks that were held back */
+    d->packs = false;
     if (ptoi_orch_has_failed(&d->core->orch)) return ptoi_status(d->core->run_status);
-    if (!is_valid(kernel, params, count)) return d->local.submit(d->rt, kernel, params, count);
+    if (!is_valid(kernel, params, count)) return ptoi_dist_submit_here(d, kernel, params, count);
     if (!ptoi_dist_compare(d)) return ptoi_final_status(d->core->run_status);
-    meets(d, true); /* what is wrong with the parameters is wrong on all ranks */
+    ptoi_dist_meets(d, true); /* what is wrong with the parameters is wrong on all ranks */
     PTOStatus status = read_params(d, &k, kernel, params, count);
-    meets(d, false);
+    ptoi_dist_meets(d, false);
     if (status != PTO_OK) return status;
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
+    const int64_t number = d->tasks++; /* where the heap is full, folds are submitted before this task is */
     if (can_be_held(d, &k)) {
-        status = hold(d, &k, kernel, d->tasks);
-        return status == PTO_OK ? d->tasks++ : status;
+        status = hold(d, &k, kernel, number);
+        return status == PTO_OK ? number : status;
     }
     const bool has_held = d->held_count > 0;
     if (k.at.kind == PTO_PARAM_AT && k.at.buffer) status = ptoi_dist_flush(d); /* it may be one of theirs */
@@ -474,9 +450,25 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     if (status == PTO_OK && has_held)
         status = read_params(d, &k, kernel, params, count); /* they were asked meanwhile */
     if (status != PTO_OK) return status;
-    k.runs = runs != NO_HOME ? runs : ptoi_place_by_reads(d, &k, d->tasks);
-    status = submit(d, &k, kernel, d->tasks);
-    return status == PTO_OK ? d->tasks++ : status;
+    k.runs = runs != NO_HOME ? runs : ptoi_place_by_reads(d, &k, number);
+    d->packs = packs;
+    status = submit(d, &k, kernel, number);
+    return status == PTO_OK ? number : status;
+}
+
+/* ---- lifetimes end, which tasks that were held back may need ---------------------------------------------------- */
+
+void ptoi_dist_released(struct dist *d, const void *buffer)
+{
+    ptoi_dist_flush(d); /* a failure is that of the run */
+    ptoi_dist_forget(d, ptoi_orch_holder(&d->core->orch, buffer));
+}
+
+void ptoi_dist_scope_ends(struct dist *d)
+{
+    const struct scope_stack *s = &d->core->orch.scopes;
+    ptoi_dist_flush(d); /* likewise */
+    for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) ptoi_dist_forget(d, b);
 }
 
 /* ---- the program waits ------------------------------------------------------------------------------------------- */
@@ -488,12 +480,14 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     struct tensor *t = offset < 0 ? NULL : ptoi_dist_tensor(d, buffer);
     const int64_t from = t ? (const char *)buffer + offset - t->base : 0;
     if (ptoi_orch_has_failed(&d->core->orch) || !t || bytes <= 0 || from + bytes > t->bytes) {
-        meets(d, true); /* likewise */
+        ptoi_dist_meets(d, true); /* likewise */
         const PTOStatus refused = d->local.await(d->rt, buffer, offset, bytes, for_writing);
-        meets(d, false);
+        ptoi_dist_meets(d, false);
         return refused;
     }
     ptoi_dist_settle(d, t);
+    const PTOStatus lent = t->is_lent ? lend(d, t) : PTO_OK;
+    if (lent != PTO_OK) return lent;
     const struct region region = {.low = from, .high = from + bytes, .run = bytes};
     PTOStatus status = flushed;
     struct box box;
@@ -524,9 +518,11 @@ static void collect(struct dist *d)
             struct box all = {{0}, {0}};
             if (t->number != number || (!t->is_written && !t->source.is_result)) continue;
             ptoi_dist_settle(d, t);
-            if (t->source.stays) continue;
+            if (t->is_lent) status = lend(d, t);
+            if (t->source.stays || status != PTO_OK) continue;
             for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
-            status = bring(d, t, &all, 0, NULL);
+            const int32_t end = d->collects == COLLECTS_EVERYWHERE ? d->ranks : 1;
+            for (int32_t k = 0; k < end && status == PTO_OK; k++) status = bring(d, t, &all, k, NULL);
         }
     trim(d);
 }
@@ -538,5 +534,5 @@ void ptoi_dist_finish(struct dist *d)
     ptoi_ask(&d->asked, asked_head(ASKED_END, 0, 0, 0, 0));
     ptoi_dist_end_step(d, NULL);
     d->is_collecting = true;
-    if (ptoi_dist_agree(d) && d->collects) collect(d);
+    if (ptoi_dist_agree(d) && d->collects != COLLECTS_NOTHING) collect(d);
 }

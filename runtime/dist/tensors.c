@@ -45,7 +45,7 @@ bool ptoi_dist_spread(struct dist *d, struct tensor *t)
 
 /* ---- the heap ---------------------------------------------------------------------------------------------------- */
 
-static void forget(struct dist *d, uint32_t buffer)
+void ptoi_dist_forget(struct dist *d, uint32_t buffer)
 {
     struct tensor *t = buffer ? d->heap[buffer] : NULL;
     if (!t) return;
@@ -60,7 +60,7 @@ struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const st
     const uint32_t buffer = ptoi_orch_holder(&d->core->orch, base);
     struct tensor *t = make(d, base, bytes, home);
     if (!t) return NULL;
-    forget(d, buffer);
+    ptoi_dist_forget(d, buffer);
     d->heap[buffer] = t;
     t->buffer = buffer;
     t->next = d->alive;
@@ -78,22 +78,9 @@ bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero)
     return t && (!is_zero || ptoi_dist_spread(d, t));
 }
 
-void ptoi_dist_released(struct dist *d, const void *buffer)
-{
-    ptoi_dist_flush(d); /* a failure is that of the run */
-    forget(d, ptoi_orch_holder(&d->core->orch, buffer));
-}
-
-void ptoi_dist_scope_ends(struct dist *d)
-{
-    const struct scope_stack *s = &d->core->orch.scopes;
-    ptoi_dist_flush(d); /* likewise */
-    for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) forget(d, b);
-}
-
 void ptoi_dist_forget_heap(struct dist *d)
 {
-    while (d->alive) forget(d, d->alive->buffer);
+    while (d->alive) ptoi_dist_forget(d, d->alive->buffer);
 }
 
 /* ---- memory of the program --------------------------------------------------------------------------------------- */

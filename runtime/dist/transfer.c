@@ -2,11 +2,13 @@
 #include "transfer.h"
 #include "pages.h"
 #include "shared/check.h"
+#include "shared/task.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CANCELLED = 1 }; /* the result of a transfer that was given up */
+#define ON_RANK "%s (on rank %d, %s)"
 
 /* ---- lists, under the lock --------------------------------------------------------------------------------------- */
 
@@ -20,6 +22,7 @@ static struct transfer *take_transfer(struct transfers *t)
 
 static void give_transfer(struct transfers *t, struct transfer *x)
 {
+    if (x->view != &x->first) free(x->view);
     x->next = t->unused;
     t->unused = x;
 }
@@ -63,11 +66,11 @@ static void end_transfer(struct transfers *t, struct transfer *x, int32_t result
     t->in_flight--;
     if (x->is_send) {
         p->posted -= x->is_posted;
-        t->posted_bytes -= x->is_posted ? bytes_of(&x->view) : 0;
+        t->posted_bytes -= x->is_posted ? x->bytes : 0;
         t->ended[x->order % t->ended_slots] = x->order + 1;
         while (t->ended[t->oldest % t->ended_slots] == t->oldest + 1) t->oldest++;
         t->messages += result == 0;
-        t->bytes += result == 0 ? bytes_of(&x->view) : 0;
+        t->bytes += result == 0 ? x->bytes : 0;
     }
     x->next = *ended;
     *ended = x;
@@ -75,8 +78,14 @@ static void end_transfer(struct transfers *t, struct transfer *x, int32_t result
 
 static void fail_wire(struct transfers *t, const struct transfer *x)
 {
-    ptoi_fail(t->core->run_status, PTO_ERR_LOST, NULL, "transfer %llu %s rank %d failed", (unsigned long long)x->number,
-              x->is_send ? "to" : "from", x->peer);
+    char shape[PTO_MAX_RANK * 24] = "";
+    const char *why = t->wire->why;
+    for (int d = 0, n = 0; d < x->view->rank; d++)
+        n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%lld", d ? ", " : "", (long long)x->view->shape[d]);
+    ptoi_fail(t->core->run_status, PTO_ERR_LOST, x->is_own ? NULL : ptoi_task_site(t->core->window, x->task),
+              "a piece, %s[%s], was not %s rank %d%s%s (transfer %llu)", pto_type_name((PTOType)x->view->type), shape,
+              x->is_send ? "sent to" : "received from", x->peer, why[0] ? ": " : "", why,
+              (unsigned long long)x->number);
 }
 
 static bool post(struct transfers *t, struct transfer *x)
@@ -85,9 +94,9 @@ static bool post(struct transfers *t, struct transfer *x)
     x->is_posted = true;
     if (x->is_send) {
         t->peer[x->peer].posted++;
-        t->posted_bytes += bytes_of(&x->view);
+        t->posted_bytes += x->bytes;
     }
-    if ((x->is_send ? ops->send : ops->receive)(t->wire, x->peer, x->number, &x->view, x)) return true;
+    if ((x->is_send ? ops->send : ops->receive)(t->wire, x->peer, x->number, x->view, x->count, x)) return true;
     fail_wire(t, x);
     return false;
 }
@@ -97,7 +106,7 @@ static void post_sends(struct transfers *t)
 {
     for (struct transfer *x = t->sends; x; x = x->next) {
         if (x->is_posted) continue;
-        const int64_t bytes = bytes_of(&x->view);
+        const int64_t bytes = x->bytes;
         const bool is_oldest = t->extra > 0 && x->order == t->oldest, has_slot = t->peer[x->peer].posted < t->limit,
                    fits = t->posted_bytes == 0 || bytes <= POSTED_BYTES - t->posted_bytes;
         if (!is_oldest && (!has_slot || !(fits || t->extra > 0))) continue;
@@ -120,7 +129,7 @@ static void give_back_all(struct transfers *t, struct transfer **ended)
         struct transfer *x = t->forgotten;
         t->forgotten = x->next;
         t->in_flight--;
-        ptoi_pages_give_back(&x->view);
+        ptoi_pages_give_back(x->view);
         x->next = *ended;
         *ended = x;
     }
@@ -134,8 +143,9 @@ static void notify_others(struct transfers *t)
                                    .status = ptoi_final_status(t->core->run_status),
                                    .signal = load_relaxed(&t->signal)}; /* relaxed: a number */
     if (t->has_notified) return;
-    t->has_notified = true;
-    snprintf(failure.text, sizeof failure.text, "%.*s", WIRE_TEXT - 1, t->core->run_status->message);
+    t->has_notified = t->has_reported = true;
+    ptoi_host_name(failure.host, sizeof failure.host);
+    snprintf(failure.text, sizeof failure.text, "%.*s", WIRE_TEXT - 1, ptoi_run_message(t->core->run_status));
     t->wire->ops->notify(t->wire, &failure);
 }
 
@@ -143,9 +153,13 @@ static void hear_others(struct transfers *t)
 {
     struct wire_failure failure;
     if (t->has_notified || !t->wire->ops->listen(t->wire, &failure)) return;
-    t->has_notified = true;
     if (failure.signal) store_relaxed(&t->signal, failure.signal); /* relaxed: a number */
-    ptoi_fail(t->core->run_status, (PTOStatus)failure.status, NULL, "%s (on rank %d)", failure.text, failure.rank);
+    t->has_notified = ptoi_fail(t->core->run_status, (PTOStatus)failure.status, NULL, ON_RANK, failure.text,
+                                failure.rank, failure.host);
+    if (t->has_notified)
+        t->heard = failure.rank;
+    else
+        t->kept = failure; /* this rank has failed meanwhile, and the wire reports it only once */
 }
 
 static void cancel(struct transfers *t, struct transfer **ended)
@@ -186,8 +200,12 @@ static bool move(struct transfers *t, struct transfer **ended)
 static void report_ended(struct transfers *t, struct transfer *ended)
 {
     bool serves = false;
-    for (struct transfer *x = ended; x; x = x->next)
-        if (!x->is_own) t->core->engine->completed(t->core, x->task, x->result);
+    for (struct transfer *x = ended; x; x = x->next) {
+        if (x->is_own) continue;
+        struct noted *n = ptoi_noted_at(t->notes, t->core->recorder, x->task);
+        if (n) n->end = ptoi_record_now(t->core->recorder);
+        t->core->engine->completed(t->core, x->task, x->result);
+    }
     ptoi_lock_take(&t->lock);
     for (struct transfer *x = ended, *next; x; x = next) {
         next = x->next;
@@ -245,13 +263,20 @@ static void ring(struct transfers *t)
 /* With the lock. */
 static struct transfer *add_transfer(struct transfers *t, bool is_send, const PTOArg *args)
 {
+    const int32_t count = (int32_t)args[TRANSFER_COUNT].value.i64;
+    PTOArg *views = count > 1 ? malloc((size_t)count * sizeof *views) : NULL;
+    if (count > 1 && !views) /* it is cancelled before it is posted */
+        ptoi_fail(t->core->run_status, PTO_ERR_NOMEM, NULL, "no memory for a message of %d pieces", count);
     struct transfer *x = take_transfer(t);
-    *x = (struct transfer){.view = args[TRANSFER_VIEW],
+    *x = (struct transfer){.count = views ? count : 1,
+                           .first = args[TRANSFER_VIEWS],
                            .peer = (int32_t)args[TRANSFER_PEER].value.i64,
                            .is_send = is_send,
                            .number = (uint64_t)args[TRANSFER_NUMBER].value.i64,
                            .order = (uint64_t)args[TRANSFER_ORDER].value.i64,
                            .urgency = args[TRANSFER_URGENCY].value.i64};
+    x->view = views ? memcpy(views, &args[TRANSFER_VIEWS], (size_t)count * sizeof *views) : &x->first;
+    for (int32_t k = 0; k < x->count; k++) x->bytes += bytes_of(&x->view[k]);
     insert_by_urgency(list_of(t, x), x);
     t->in_flight++;
     return x;
@@ -261,10 +286,12 @@ static struct transfer *add_transfer(struct transfers *t, bool is_send, const PT
 static void start(void *context, uint64_t id, const PTOKernel *kernel, const PTOArg *args)
 {
     struct transfers *t = context;
+    struct noted *n = ptoi_noted_at(t->notes, t->core->recorder, id);
+    if (n) n->begin = ptoi_record_now(t->core->recorder);
     ptoi_lock_take(&t->lock);
     if (kernel == &ptoi_forget_kernel) {
         struct transfer *x = take_transfer(t);
-        *x = (struct transfer){.view = args[0], .task = id, .next = t->forgotten};
+        *x = (struct transfer){.first = args[0], .view = &x->first, .count = 1, .task = id, .next = t->forgotten};
         t->forgotten = x;
         t->in_flight++;
     } else {
@@ -319,7 +346,8 @@ void ptoi_transfers_begin(struct transfers *t)
     ptoi_lock_take(&t->lock);
     t->wire->ops->begin(t->wire);
     t->is_running = true;
-    t->is_cancelled = t->has_notified = false;
+    t->is_cancelled = t->has_notified = t->has_reported = false;
+    t->heard = t->kept.rank = -1;
     t->messages = t->bytes = 0;
     memset(t->ended, 0, t->ended_slots * sizeof *t->ended);
     CHECK(!t->sends && t->posted_bytes == 0);
@@ -374,15 +402,40 @@ bool ptoi_transfers_end(struct transfers *t)
     return is_failing;
 }
 
-PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed)
+/* Tasks that failed go before what is no task, and ranks are in their order. */
+enum { RANK_BITS = 20 };
+
+uint64_t ptoi_transfers_failure(const struct transfers *t)
+{
+    const struct window *w = t->core->window;
+    const uint64_t task = load_relaxed(&w->failed_task), /* relaxed: see window.h */
+        number = task ? ptoi_task_number(w, task - 1) : (UINT64_MAX >> RANK_BITS) - 1;
+    return t->has_reported ? number << RANK_BITS | (uint64_t)t->wire->rank : NO_FAILURE;
+}
+
+/* Under the lock.  false: the failure of the rank was not heard yet; -1: any. */
+static bool hear_rank(struct transfers *t, int32_t rank)
+{
+    if (!ptoi_is_failing(t->core->run_status)) hear_others(t);
+    if (rank < 0 || rank == t->wire->rank || rank == t->heard) return ptoi_is_failing(t->core->run_status);
+    struct wire_failure failure = t->kept;
+    if (failure.rank != rank && (!t->wire->ops->listen(t->wire, &failure) || failure.rank != rank)) return false;
+    ptoi_final_status(t->core->run_status);
+    ptoi_run_status_replace(t->core->run_status, (PTOStatus)failure.status, ON_RANK, failure.text, failure.rank,
+                            failure.host);
+    t->heard = rank;
+    return true;
+}
+
+PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed, uint64_t oldest)
 {
     enum { LOOK_NS = 50000 };
+    const int32_t rank = oldest == NO_FAILURE ? -1 : (int32_t)(oldest & ((1 << RANK_BITS) - 1));
     _Atomic uint32_t idle = 0;
     for (bool hears = has_failed; hears;) {
         ptoi_lock_take(&t->lock);
-        if (!ptoi_is_failing(t->core->run_status)) hear_others(t);
+        hears = !hear_rank(t, rank);
         ptoi_lock_leave(&t->lock);
-        hears = !ptoi_is_failing(t->core->run_status);
         if (hears) ptoi_sleep_on(&idle, 0, LOOK_NS, false);
     }
     ptoi_lock_take(&t->lock);
@@ -391,12 +444,13 @@ PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed)
     return has_failed ? ptoi_final_status(t->core->run_status) : PTO_OK;
 }
 
-bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends)
+bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends,
+                         const struct task_notes *notes)
 {
     const uint64_t tasks = core->window->task_mask + 1, ranks = (uint64_t)wire->ranks,
                    blocks = 2 * tasks + 1; /* the tasks of the window, and those that have just left it */
     *t = (struct transfers){
-        .core = core, .wire = wire, .limit = sends, .lock = PTOI_LOCK_OPEN, .ended_slots = 2 * tasks};
+        .core = core, .wire = wire, .notes = notes, .limit = sends, .lock = PTOI_LOCK_OPEN, .ended_slots = 2 * tasks};
     t->peer = calloc(ranks, sizeof *t->peer);
     t->ended = calloc(t->ended_slots, sizeof *t->ended);
     t->block = calloc(blocks, sizeof *t->block);

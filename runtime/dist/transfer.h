@@ -12,6 +12,7 @@
 #ifndef PTOI_TRANSFER_H
 #define PTOI_TRANSFER_H
 #include "engine/core.h"
+#include "noted.h"
 #include "shared/system.h"
 #include "wire/wire.h"
 
@@ -29,7 +30,10 @@ enum { POSTED_BYTES = 1 << 20 };
 
 struct transfer {
     struct transfer *next;
-    PTOArg view;
+    PTOArg *view;
+    int32_t count; /* of views, in one message */
+    PTOArg first;  /* where there is one view */
+    int64_t bytes; /* of all */
     int32_t peer;
     bool is_send, is_posted;
     bool is_own;    /* of a task that runs on its own thread, which waits; else the scheduler started it */
@@ -63,10 +67,15 @@ struct transfers {
     struct transfer *receives;   /* that have not ended */
     struct transfer *forgotten;  /* pages to be given back */
     int64_t posted_bytes, extra; /* of sends; how many more may be posted, because nothing ends */
+    const struct task_notes *notes; /* where the times of transfers are recorded */
     struct transfer *block, *unused;
     int32_t in_flight;
-    bool is_running, is_cancelled, has_notified, stops;
-    int64_t messages, bytes; /* of sends that have ended */
+    bool is_running, is_cancelled, stops;
+    bool has_notified;        /* this rank has reported its failure, or heard of another one, or all fail alike */
+    bool has_reported;        /* the first of these */
+    int32_t heard;            /* the rank whose failure is that of this run here; -1: its own, or none */
+    struct wire_failure kept; /* of another rank, heard while this one failed by itself; rank -1: none */
+    int64_t messages, bytes;  /* of sends that have ended */
     /* W whoever holds the lock, R whoever sleeps there, relaxed: what is looked at lies under the lock.  Transfers were
      * started; transfers of waiting threads have ended. */
     _Atomic uint32_t started, served;
@@ -75,35 +84,41 @@ struct transfers {
     _Atomic int32_t signal;
 };
 
-bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends);
+bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends,
+                         const struct task_notes *notes);
 void ptoi_transfers_close(struct transfers *t);
 void ptoi_transfers_begin(struct transfers *t); /* a run */
 /* Each rank is about to fail by itself, with the same message: none reports it to the others. */
 void ptoi_transfers_all_fail(struct transfers *t);
 /* Every task of the run has completed here.  true: the run has failed here, and the failure is reported. */
 bool ptoi_transfers_end(struct transfers *t);
-/* The same on all ranks, and they have agreed whether the run has failed on one of them.  Blocks until its failure is
- * heard.  Returns the status of the run on all ranks: what fails here later no longer counts. */
-PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed);
+/* The failure that this rank has reported, as a number: the less, the older its task; NO_FAILURE: none. */
+#define NO_FAILURE UINT64_MAX
+uint64_t ptoi_transfers_failure(const struct transfers *t);
+/* The same on all ranks, and they have agreed whether the run has failed on one of them, and on the oldest failure that
+ * was reported.  Blocks until that is heard.  Returns the status of the run on all ranks: what fails here later no
+ * longer counts. */
+PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed, uint64_t oldest);
 
 /* Agrees with all ranks on WIRE_REDUCED numbers; blocks until all have come.  false: the run has failed. */
 bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most);
 /* Begins that and does not wait; true: all have come.  Where they have not, ptoi_transfers_reduce ends it. */
 bool ptoi_transfers_try_reduce(struct transfers *t, const uint64_t *mine, uint64_t *least, uint64_t *most);
 
-/* The two kernels; their arguments are the piece, the peer, the number and the transfers. */
+/* The two kernels; their arguments are scalars, and then the pieces of the message, each of another tensor. */
 extern const PTOKernel ptoi_send_kernel, ptoi_receive_kernel;
 /* And one that gives back the pages of the view, its only argument. */
 extern const PTOKernel ptoi_forget_kernel;
-/* The scalars of such a task. */
+/* The arguments of such a task. */
 enum {
-    TRANSFER_VIEW,
     TRANSFER_PEER,
     TRANSFER_NUMBER,
     TRANSFER_ORDER,
     TRANSFER_URGENCY,
     TRANSFER_OWNER,
-    TRANSFER_ARGUMENTS
+    TRANSFER_COUNT,
+    TRANSFER_VIEWS,
+    TRANSFER_MOST = PTO_MAX_PARAMS - TRANSFER_VIEWS /* pieces */
 };
 
 bool ptoi_is_transfer(const PTOKernel *kernel);

@@ -4,6 +4,9 @@
 /* A long call of a kernel that was short counts as many short ones: about one in so many may be long, as when the
  * thread was preempted.  With STRIKES_OUT it is coarse for good. */
 enum { TIME_BITS = 20, STRIKE = 16, STRIKES_OUT = 128 };
+/* A call that took less lowers a time that is not fine by one part in so many: of a kernel whose calls differ the time
+ * stays near that of its long ones, behind which no other task should have to wait. */
+enum { FORGETTING = 8 };
 
 void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
 {
@@ -20,8 +23,10 @@ void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
         strikes -= strikes > 0;
     else if (was_fine)
         strikes += STRIKE;
+    int64_t next = ns;
+    if (is_same && !is_fine && ns < last) next = last - (last - ns + FORGETTING - 1) / FORGETTING;
     store_relaxed(ptoi_grain_line(g, kernel),
-                  tag | strikes << TIME_BITS | ((uint64_t)ns < longest ? (uint64_t)ns : longest));
+                  tag | strikes << TIME_BITS | ((uint64_t)next < longest ? (uint64_t)next : longest));
 }
 
 #ifdef PTO_TINY

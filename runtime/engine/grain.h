@@ -31,7 +31,7 @@ static inline void ptoi_grain_init(struct grain *g, int processors)
 /* One call of the kernel took so long. */
 void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns);
 
-/* A word: 36 bits of the kernel's address, 8 of strikes, 20 of its last time. */
+/* A word: 36 bits of the kernel's address, 8 of strikes, 20 of its time. */
 static inline uint64_t ptoi_grain_tag(const PTOKernel *kernel) { return (uint64_t)(uintptr_t)kernel >> 3 << 28; }
 static inline _Atomic uint64_t *ptoi_grain_line(struct grain *g, const PTOKernel *kernel)
 {
@@ -50,7 +50,8 @@ static inline bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
     /* relaxed: a choice */
     return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= g->fine_ns;
 }
-/* The time of the kernel's last timed call; 0: unknown, or its calls differ. */
+/* The time of the kernel's timed calls, near the longest of the last ones where they differ and are not fine; 0:
+ * unknown, or some of its calls are fine and others are not. */
 static inline int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel)
 {
     const uint64_t few_strikes = (uint64_t)0x7f << 20, longest = (1u << 20) - 1;

@@ -34,7 +34,7 @@ void ptoi_running_describe(const struct window *w, const struct running_line *li
         if (task == 0 || load_relaxed(&line[i].task) != task) continue;
         if (shown++ == 0) *site = at;
         n += (uint64_t)snprintf(text + n, size - n, "\n  kernel '%.100s' (task %lld", kernel->name,
-                                (long long)(task - 1 - w->first_id));
+                                (long long)ptoi_task_number(w, task - 1));
         if (at) n += (uint64_t)snprintf(text + n, size - n, ", %.200s:%d:%d", at->file, at->line, pto_site_column(at));
         if (since > 0 && now - since >= SHOWN_NS)
             n += (uint64_t)snprintf(text + n, size - n, ", for %.1f s", (double)(now - since) / 1e9);
@@ -60,10 +60,11 @@ bool ptoi_running_overdue(const struct window *w, const struct running_line *lin
     return false;
 }
 
-void ptoi_fail_timeout(const struct window *w, struct run_status *run_status, uint64_t id)
+void ptoi_fail_timeout(struct window *w, struct run_status *run_status, uint64_t id)
 {
-    ptoi_fail(run_status, PTO_ERR_TIMEOUT, ptoi_task_site(w, id), PTO_TIMEOUT_TEXT, ptoi_task_kernel(w, id)->name,
-              (long long)(ptoi_task_limit_ns(w, id) / 1000000), (long long)(id - w->first_id));
+    if (ptoi_fail(run_status, PTO_ERR_TIMEOUT, ptoi_task_site(w, id), PTO_TIMEOUT_TEXT, ptoi_task_kernel(w, id)->name,
+                  (long long)(ptoi_task_limit_ns(w, id) / 1000000), (long long)ptoi_task_number(w, id)))
+        store_relaxed(&w->failed_task, id + 1); /* relaxed: see window.h */
 }
 
 int64_t ptoi_overdue_sleep_ns(int64_t least_ms)

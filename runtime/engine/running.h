@@ -33,7 +33,7 @@ void ptoi_running_describe(const struct window *w, const struct running_line *li
 /* The task of a line or a note, unless it is none that the window holds. */
 bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
 
-void ptoi_fail_timeout(const struct window *w, struct run_status *run_status, uint64_t id);
+void ptoi_fail_timeout(struct window *w, struct run_status *run_status, uint64_t id);
 
 /* The worker begins a task.  thread: that runs it. */
 static inline void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now,
@@ -56,8 +56,8 @@ static inline void ptoi_running_end(struct running_line *line)
 }
 
 /* The same, with its time; a kernel over its limit fails the run, unless it has failed before. */
-static inline void ptoi_running_end_timed(struct running_line *line, const struct window *w,
-                                          struct run_status *run_status, uint64_t id, int64_t since, int64_t now)
+static inline void ptoi_running_end_timed(struct running_line *line, struct window *w, struct run_status *run_status,
+                                          uint64_t id, int64_t since, int64_t now)
 {
     const int64_t overdue_at = load_relaxed(&line->overdue_at); /* relaxed: ours */
     ptoi_running_end(line);

@@ -65,7 +65,7 @@ static void add_formal(const struct session *s, struct numbers *n, int32_t f)
 static struct number *collect(const struct session *s, struct numbers *n)
 {
     const struct dist_config config = ptoi_ranked_config(s);
-    enum { OTHERS = 8 };
+    enum { OTHERS = 16 };
     n->all = calloc((size_t)s->entry->formal_count * (PTO_MAX_RANK + 1) + (size_t)s->entry->dim_count + OTHERS,
                     sizeof *n->all);
     if (!n->all) return NULL;
@@ -76,8 +76,14 @@ static struct number *collect(const struct session *s, struct numbers *n)
     for (int32_t f = 0; f < s->entry->formal_count; f++) add_formal(s, n, f);
     add(n, "the option", "--copies", (uint64_t)config.copy_bytes, true);
     add(n, "the option", "--sends", (uint64_t)config.sends, true);
+    add(n, "the option", "--heap", (uint64_t)s->options.config.heap_bytes, true);
     add(n, "the option", "--everywhere", (uint64_t)s->options.everywhere_bytes, true);
     add(n, "the option", "--stats", s->options.stats, true);
+    add(n, "the option", "--check", s->options.check, true);
+    add(n, "the option", "--skip-kernels", s->options.config.skip_kernels, true);
+    add(n, "the option", "--trace", s->options.trace != NULL, true);
+    add(n, "the option", "--report", s->options.report != NULL, true);
+    add(n, "the option", "--graph", s->options.graph != NULL, true);
     return n->all;
 }
 
@@ -107,19 +113,39 @@ static int fail_number(struct session *s, const struct number *x)
     return HOST_USAGE;
 }
 
-int ptoi_ranked_compare(struct session *s)
+static int compare_all(struct session *s, const struct numbers *n)
 {
-    struct numbers n = {0};
     uint64_t hash = 1;
     bool is_lost = false;
     int code = HOST_OK;
+    for (int k = 0; k < n->count; k++) hash = ptoi_dist_mix(hash, n->all[k].value);
+    if (!is_same(s, hash, &is_lost))
+        for (int k = 0; k < n->count && code == HOST_OK && !is_lost; k++)
+            if (!is_same(s, n->all[k].value, &is_lost)) code = fail_number(s, &n->all[k]);
+    if (is_lost) code = host_fail(&s->error, HOST_RUN, "the ranks cannot agree to run");
+    s->has_stopped |= code != HOST_OK;
+    return code;
+}
+
+int ptoi_ranked_compare_inputs(struct session *s)
+{
+    if (!s->wire) return HOST_OK;
+    struct number all[] = {{"the program", s->program->file, hash_of_formals(s), false},
+                           {"the inputs of", s->entry->name, (uint64_t)s->options.input_count, false}};
+    for (int32_t f = 0; f < s->entry->formal_count; f++) {
+        const struct host_input *input = s->arguments[f].input;
+        all[1].value = ptoi_dist_mix(all[1].value, input ? 1 + (uint64_t)input->fill.kind : 0);
+    }
+    return compare_all(s, &(struct numbers){all, 2});
+}
+
+int ptoi_ranked_compare(struct session *s)
+{
+    struct numbers n = {0};
     if (!s->wire) return HOST_OK;
     const bool has_memory = collect(s, &n) != NULL;
-    code = ptoi_ranked_agree(s, has_memory ? HOST_OK : host_fail_memory(&s->error));
-    for (int k = 0; k < n.count; k++) hash = ptoi_dist_mix(hash, n.all[k].value);
-    if (code == HOST_OK && !is_same(s, hash, &is_lost))
-        for (int k = 0; k < n.count && code == HOST_OK && !is_lost; k++)
-            if (!is_same(s, n.all[k].value, &is_lost)) code = fail_number(s, &n.all[k]);
+    int code = ptoi_ranked_agree(s, has_memory ? HOST_OK : host_fail_memory(&s->error));
+    if (code == HOST_OK) code = compare_all(s, &n);
     free(n.all);
-    return is_lost ? host_fail(&s->error, HOST_RUN, "the ranks cannot agree to run") : code;
+    return code;
 }

@@ -1,5 +1,7 @@
 /* arguments.c - see arguments.h. */
 #include "arguments.h"
+#include "matrix.h"
+#include "npz.h"
 #include "ranked.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -106,6 +108,28 @@ static int apply_set(struct session *s, const struct host_setting *setting)
     return code;
 }
 
+static bool is_struct_input(const struct session *s, const struct host_input *input)
+{
+    return input->fill.kind == FILL_NONE && find_formal(s, &input->setting) < 0;
+}
+
+/* A file for a struct is an archive, in which each field that is read has a member; a field may have a file of its own.
+ * false: there is no such struct. */
+static bool give_struct(struct session *s, const struct host_input *input)
+{
+    const struct host_setting *of = &input->setting;
+    bool is_found = false;
+    for (int32_t f = 0; is_struct_input(s, input) && f < s->entry->formal_count; f++) {
+        const PTOFormal *formal = &s->entry->formals[f];
+        if (strncmp(formal->name, of->name, (size_t)of->length) != 0 || formal->name[of->length] != '.' ||
+            !session_is_tensor(formal) || formal->direction == PTO_OUT)
+            continue;
+        if (!s->arguments[f].input) s->arguments[f].input = input;
+        is_found = true;
+    }
+    return is_found;
+}
+
 int ptoi_arguments_apply(struct session *s)
 {
     struct host_options *o = &s->options;
@@ -119,6 +143,7 @@ int ptoi_arguments_apply(struct session *s)
         s->origin[v] = BIND_OPTION;
     }
     for (int i = 0; i < o->input_count && code == HOST_OK; i++) {
+        if (give_struct(s, &o->inputs[i])) continue;
         int32_t f = find_formal(s, &o->inputs[i].setting);
         if (f < 0 || !session_is_tensor(&s->entry->formals[f]) || s->entry->formals[f].direction == PTO_OUT)
             return fail_name(s, WANT_INPUT, &o->inputs[i].setting);
@@ -170,13 +195,14 @@ static int open_input(struct session *s, int32_t f)
     struct argument *a = &s->arguments[f];
     const char *path = a->input->setting.value;
     int code = ptoi_npy_open(&a->file, path, formal->name, formal->type, formal->rank, &s->error);
-    if (code != HOST_OK) {
+    const bool is_there = code == HOST_OK || access(path, F_OK) == 0;
+    if (!is_there) {
         const char *near = ptoi_nearest_name(path, (int)strlen(path), words, 4);
         size_t at = strlen(s->error.text);
-        if (near && access(path, F_OK) != 0)
-            snprintf(s->error.text + at, sizeof s->error.text - at, "; did you mean '%s'?", near);
-        return code;
+        if (near) snprintf(s->error.text + at, sizeof s->error.text - at, "; did you mean '%s'?", near);
     }
+    code = ptoi_ranked_open_file(s, f, code, is_there);
+    if (code != HOST_OK) return code;
     a->file.array.shared = s->formals[f].array.shared;
     a->file.array.reserved = s->formals[f].array.reserved;
     s->formals[f].array = a->file.array;
@@ -184,18 +210,49 @@ static int open_input(struct session *s, int32_t f)
     return HOST_OK;
 }
 
+/* Of a matrix that SciPy has saved: rows and columns, and whether it is the format of the struct. */
+static int bind_matrix(struct session *s, const struct host_input *input)
+{
+    const char *path = input->setting.value;
+    const struct matrix_formal m = ptoi_matrix_formal(s->entry, input->setting.name, (size_t)input->setting.length);
+    const int32_t val = ptoi_matrix_field(&m, "val");
+    struct scipy {
+        bool is_found;
+        struct npz_matrix matrix;
+    } scipy = {.is_found = false};
+    if (val < 0) return HOST_OK;
+    scipy.is_found = !ptoi_ranked_lacks(s, val) && ptoi_npz_find_matrix(path, &scipy.matrix);
+    const int code = ptoi_ranked_broadcast(s, &scipy, sizeof scipy);
+    if (code != HOST_OK || !scipy.is_found) return code;
+    const struct npz_matrix found = scipy.matrix;
+    const bool by_columns = strcmp(found.format, "csc") == 0;
+    if (ptoi_matrix_field(&m, "ptr") >= 0 && ptoi_matrix_is_by_columns(&m) != by_columns)
+        return host_fail(&s->error, HOST_FILE,
+                         "'%.*s': the matrix in %s is %s, whose ptr counts %s, and that of the struct counts %s: save "
+                         "it with SciPy's to%s()",
+                         (int)m.length, m.name, path, found.format, by_columns ? "columns" : "rows",
+                         by_columns ? "rows" : "columns", by_columns ? "csr" : "csc");
+    const struct host_array *blocks = &s->formals[val].array;
+    const bool has_blocks = blocks->rank == 3 && blocks->shape[1] > 0 && blocks->shape[2] > 0;
+    return ptoi_matrix_bind(&m, found.rows / (has_blocks ? blocks->shape[1] : 1),
+                            found.columns / (has_blocks ? blocks->shape[2] : 1), s->dims, s->origin, &s->error);
+}
+
 int ptoi_arguments_open(struct session *s)
 {
     int code = HOST_OK;
     for (int32_t f = 0; f < s->entry->formal_count && code == HOST_OK; f++)
         if (s->arguments[f].input && s->arguments[f].input->fill.kind == FILL_NONE) code = open_input(s, f);
+    for (int i = 0; i < s->options.input_count && code == HOST_OK; i++)
+        if (is_struct_input(s, &s->options.inputs[i])) code = bind_matrix(s, &s->options.inputs[i]);
     if (code != HOST_OK) return code;
     struct binding b = {
         .entry = s->entry, .formals = s->formals, .dims = s->dims, .origin = s->origin, .call = &s->call};
     if ((code = ptoi_bind(&b, &s->error)) != HOST_OK) return code;
     code = ptoi_ranked_bind(s);
     for (int32_t f = 0; f < s->entry->formal_count && code == HOST_OK; f++)
-        if (s->arguments[f].output) code = ptoi_npy_check_writable(s->arguments[f].output, &s->error);
+        if (s->arguments[f].output && session_is_first(s))
+            code = ptoi_npy_check_writable(s->arguments[f].output, &s->error);
     return code;
 }
 
@@ -219,9 +276,13 @@ int ptoi_arguments_load(struct session *s)
             if (!array_allocate(array, false)) return fail_no_room(s, f);
         } else if (s->formals[f].given) {
             session_progress(s, "reading %s from %s", s->entry->formals[f].name, a->file.path);
-            int code = ptoi_npy_read(&a->file, &s->error);
+            const bool lacks = ptoi_ranked_lacks(s, f);
+            int code = !lacks                                  ? ptoi_npy_read(&a->file, &s->error)
+                       : array_allocate(&a->file.array, false) ? HOST_OK
+                                                               : fail_no_room(s, f);
             array->data = a->file.array.data;
             ptoi_npy_close(&a->file);
+            code = ptoi_ranked_load_file(s, f, code);
             if (code != HOST_OK) return code;
         } else {
             if (!array_allocate(array, a->input == NULL)) return fail_no_room(s, f);

@@ -204,15 +204,17 @@ static void explain_gaps(struct calling *c)
 {
     char names[256];
     size_t at = 0;
-    if (!strstr(c->rt->core.run_status->message, "[E18]")) return;
+    if (!strstr(ptoi_run_message(c->rt->core.run_status), "[E18]")) return;
     for (int32_t f = 0; f < c->entry->formal_count && at < sizeof names; f++)
         if (c->pins[f].tensor && !ptoi_tensor_is_dense(c->pins[f].tensor))
             at += (size_t)snprintf(names + at, sizeof names - at, "%s'%s'", at ? ", " : "", c->entry->formals[f].name);
-    char *const text = c->rt->core.run_status->message;
-    const size_t used = strlen(text), room = sizeof c->rt->core.run_status->message;
+    char *const text = ptoi_run_message(c->rt->core.run_status);
+    const size_t used = strlen(text), room = RUN_STATUS_BYTES;
     if (at > 0)
-        snprintf(text + used, room - used, "\n  arguments that are strided: %s; pto_tensor_dense makes contiguous ones",
-                 names);
+        snprintf(
+            text + used, room - used,
+            "\n  arguments that are strided: %s; pto_tensor_dense, in Python Tensor.dense(), makes contiguous ones",
+            names);
 }
 
 /* The device of the runtime has what it keeps of the tensors, and what the run writes stays there. */
@@ -312,7 +314,7 @@ static PTOStatus refuse(struct calling *c, PTOStatus status)
     if (ptoi_is_running(c->rt)) return ptoi_thread_fail(status, "%s", c->error.text);
     ptoi_run_status_reset(c->rt->core.run_status);
     ptoi_fail(c->rt->core.run_status, status, NULL, "%s", c->error.text);
-    return ptoi_thread_fail(status, "%s", c->rt->core.run_status->message);
+    return ptoi_thread_fail(status, "%s", ptoi_run_message(c->rt->core.run_status));
 }
 
 /* What is recorded of a run names kernels and places of the program, so it stays as long as the record. */
@@ -345,8 +347,9 @@ static PTOStatus call_idle(PTORuntime *rt, PTOLoaded *loaded, const char *name, 
     keep(rt, loaded);
     const PTOStatus status = matched_call(&c, arguments, count);
     last_complaint = c.complaint;
-    if (status != PTO_OK && !c.has_run) refuse(&c, status);
-    return status;
+    if (status != PTO_OK && !c.has_run) return refuse(&c, status);
+    const char *const text = ptoi_run_message(rt->core.run_status);
+    return status == PTO_OK || !*text ? status : ptoi_thread_fail(status, "%s", text);
 }
 
 PTOStatus pto_program_call(PTORuntime *rt, PTOLoaded *program, const char *entry, const PTOArgument *arguments,

@@ -61,6 +61,9 @@ static int convert(struct calling *c, const char *name, PTOType type, const PTOA
         snprintf(text, sizeof text, "%" PRId64, a->value.integer);
     else
         snprintf(text, sizeof text, "%.17g", real);
+    if (!is_integer && rint(real) == real)
+        return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is %s, %s is given as a real number: PTO_I", name,
+                                  pto_type_name(type), text);
     return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is %s, '%s' is not %s", name, pto_type_name(type), text,
                               type == PTO_BOOL ? "true, false, 1 or 0" : "an integer");
 }

@@ -20,7 +20,11 @@ enum {
     END_64_BYTES = 56,
     LOCATOR_BYTES = 20,
     COMMENT_MAX = 65535,
-    NAMES = 256 /* bytes of the list of members in a message */
+    METHOD_STORED = 0,
+    METHOD_DEFLATED = 8,
+    METHOD_NONE = -1,
+    DEFLATE_MAX = 1032, /* bytes that one byte becomes at most */
+    NAMES = 256         /* bytes of the list of members in a message */
 };
 
 static uint64_t number(const unsigned char *at, int bytes)
@@ -78,8 +82,9 @@ static bool find_directory(int fd, int64_t size, struct directory *d)
 
 struct member {
     char name[128]; /* without .npy */
-    int64_t at, bytes;
-    bool is_stored;
+    int64_t at, bytes, stored;
+    uint32_t checksum;
+    int method; /* METHOD_STORED, METHOD_DEFLATED; another one: it cannot be read */
 };
 
 /* What does not fit into four bytes stands in a field behind the name: the bytes, the stored bytes, the place. */
@@ -117,9 +122,44 @@ static bool read_member(int fd, int64_t size, int64_t *at, struct member *m)
     if (!read_at(fd, (int64_t)place, local, LOCAL_BYTES, size) || number(local, 4) != LOCAL) return false;
     m->at = (int64_t)place + LOCAL_BYTES + (int64_t)number(local + 26, 2) + (int64_t)number(local + 28, 2);
     m->bytes = (int64_t)bytes;
-    m->is_stored = number(entry + 10, 2) == 0 && stored == bytes && !(number(entry + 8, 2) & 1);
+    m->stored = (int64_t)stored;
+    m->checksum = (uint32_t)number(entry + 16, 4);
+    const bool is_encrypted = number(entry + 8, 2) & 1, is_stored = number(entry + 10, 2) == METHOD_STORED;
+    m->method = is_encrypted || (is_stored && stored != bytes) ? METHOD_NONE : (int)number(entry + 10, 2);
+    if (m->method == METHOD_DEFLATED && bytes / DEFLATE_MAX > stored) m->method = METHOD_NONE;
     *at += CENTRAL_BYTES + name + extra + (int64_t)number(entry + 32, 2);
     return m->at <= size && stored <= (uint64_t)(size - m->at);
+}
+
+/* How well a member fits the array: 0 not at all, 3 by its name, less by that of a field or by SciPy's. */
+static int fit(const char *member, const char *name)
+{
+    static const char *const scipy[][2] = {
+        {"ptr", "indptr"}, {"idx", "indices"}, {"val", "data"}, {"row", "row"}, {"column", "col"}};
+    const char *const dot = strrchr(name, '.'), *const field = dot ? dot + 1 : NULL;
+    if (strcmp(member, name) == 0) return 3;
+    if (field && strcmp(member, field) == 0) return 2;
+    for (size_t i = 0; field && i < sizeof scipy / sizeof scipy[0]; i++)
+        if (strcmp(field, scipy[i][0]) == 0 && strcmp(member, scipy[i][1]) == 0) return 1;
+    return 0;
+}
+
+static int use_packed(struct npy_file *f, const char *name, const struct member *m, struct host_error *e)
+{
+    const struct npz_packed p = {.at = m->at, .stored = m->stored, .bytes = m->bytes, .checksum = m->checksum};
+    const int unpacked = ptoi_npz_unpack(f->fd, &p);
+    if (unpacked < 0 && errno == ELIBACC)
+        return host_fail(e, HOST_FILE,
+                         "'%s': '%s' of %s is compressed, and there is no libz.so.1: save it with "
+                         "numpy.savez, not savez_compressed",
+                         name, m->name, f->path);
+    if (unpacked < 0 && errno == EILSEQ)
+        return host_fail(e, HOST_FILE, "'%s': '%s' of %s is damaged: it cannot be unpacked", name, m->name, f->path);
+    if (unpacked < 0) return host_fail(e, HOST_FILE, "'%s': cannot unpack %s: %s", name, f->path, strerror(errno));
+    close(f->fd);
+    f->fd = unpacked;
+    f->base = 0;
+    return HOST_OK;
 }
 
 int ptoi_npz_find(struct npy_file *f, const char *name, int64_t *size, struct host_error *e)
@@ -127,23 +167,26 @@ int ptoi_npz_find(struct npy_file *f, const char *name, int64_t *size, struct ho
     struct directory d;
     struct member m, found = {.at = -1};
     char names[NAMES] = "";
+    int best = 0;
     if (!find_directory(f->fd, *size, &d))
         return host_fail(e, HOST_FILE, "'%s': %s is truncated: an archive ends in its directory", name, f->path);
     int64_t at = d.at;
     for (uint64_t i = 0; i < d.count; i++) {
         if (!read_member(f->fd, *size, &at, &m))
             return host_fail(e, HOST_FILE, "'%s': the directory of %s is wrong", name, f->path);
-        if (strcmp(m.name, name) == 0 || d.count == 1) found = m;
+        const int now = fit(m.name, name);
+        if (now > best || d.count == 1) found = m, best = now;
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s'%.60s'", i ? ", " : "", m.name);
     }
     if (found.at < 0)
         return host_fail(e, HOST_FILE, "'%s': %s has no array of this name; it has %s", name, f->path,
                          d.count ? names : "none");
-    if (!found.is_stored)
-        return host_fail(e, HOST_FILE, "'%s': '%s' of %s is compressed: save it with numpy.savez, not savez_compressed",
+    *size = found.bytes;
+    if (found.method == METHOD_DEFLATED) return use_packed(f, name, &found, e);
+    if (found.method != METHOD_STORED)
+        return host_fail(e, HOST_FILE, "'%s': '%s' of %s is compressed or encrypted in a way that NumPy does not use",
                          name, found.name, f->path);
     f->base = found.at;
-    *size = found.bytes;
     return HOST_OK;
 }

@@ -1,7 +1,7 @@
 /* npz.h - archives of NumPy files, as numpy.savez writes them: a zip file whose members are NAME.npy.
  *
  * Idea       a member that is stored lies in the archive as it would in a file of its own, so it is read from there.  A
- *            compressed one is refused.
+ *            compressed one is unpacked into a file without a name.
  * Source     PKWARE, .ZIP File Format Specification 6.3.
  * Tests      test/lit/host/npz.test */
 #ifndef PTO_HOST_NPZ_H
@@ -10,9 +10,25 @@
 
 /* Does the open file begin as an archive does? */
 bool ptoi_npz_is(int fd);
-/* Sets f->base to where the member for the array `name` begins, NAME.npy or else the only one there is, and *size, on
- * entry that of the file, to its bytes. */
+/* Sets f->base to where the member for the array `name` begins, and *size, on entry that of the file, to its bytes; a
+ * compressed member replaces f->fd.  The member is NAME.npy; for a field `a.idx` of a struct also idx.npy, or the name
+ * that SciPy gives this array of a sparse matrix, indices.npy; else the only one there is. */
 int ptoi_npz_find(struct npy_file *f, const char *name, int64_t *size, struct host_error *e);
+
+/* A member that is compressed (deflate): where it lies, how many bytes it has there and unpacked, and their CRC. */
+struct npz_packed {
+    int64_t at, stored, bytes;
+    uint32_t checksum;
+};
+/* A new file that has its bytes; -1: errno, ELIBACC where there is no zlib, EILSEQ where the bytes are wrong. */
+int ptoi_npz_unpack(int from, const struct npz_packed *p);
+
+/* What SciPy's save_npz says of a matrix beside its arrays; false: the archive is none of its. */
+struct npz_matrix {
+    char format[4]; /* "csr" */
+    int64_t rows, columns;
+};
+bool ptoi_npz_find_matrix(const char *path, struct npz_matrix *m);
 
 struct npz_item {
     const char *name;

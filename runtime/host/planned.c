@@ -37,28 +37,34 @@ static struct predict_config network(const struct session *s)
 
 static void print_spread(const char *text, const uint64_t *of_rank, int32_t ranks)
 {
-    struct counted sum = COUNTED_NOTHING;
-    for (int32_t k = 0; k < ranks; k++) ptoi_ranked_count(&sum, of_rank[k]);
-    ptoi_ranked_print_counted(text, &sum, ranks);
+    struct counted sum = {0};
+    for (int32_t k = 0; k < ranks; k++) ptoi_ranked_count(&sum, k, of_rank[k]);
+    ptoi_ranked_print_counted(text, &sum);
 }
 
 static int print_stats(struct session *s)
 {
     const struct plan *p = s->rt->dist->plan;
     const struct predict_config config = network(s);
-    uint64_t *messages = calloc(2 * (size_t)p->ranks, sizeof *messages), *bytes = messages + p->ranks;
+    uint64_t *messages = calloc(4 * (size_t)p->ranks, sizeof *messages), *bytes = messages + p->ranks,
+             *tasks = bytes + p->ranks, *kernels = tasks + p->ranks;
     int64_t cycles = 0;
     const bool ok = messages && ptoi_predict(p, &config, &cycles);
     for (uint32_t n = 0; n < p->nodes && ok; n++)
         if (p->node[n].kind == PLANNED_SEND) {
             messages[p->node[n].rank]++;
             bytes[p->node[n].rank] += (uint64_t)p->node[n].amount;
+        } else if (p->node[n].kind == PLANNED_TASK) {
+            tasks[p->node[n].rank]++;
+            kernels[p->node[n].rank] += (uint64_t)p->node[n].amount;
         }
     if (ok) {
         const double least = ptoi_predict_least(p, &config);
         printf("Ranks: %d, planned\n", p->ranks);
         print_spread("Messages", messages, p->ranks);
         print_spread("Bytes sent", bytes, p->ranks);
+        print_spread("Tasks of ranks", tasks, p->ranks);
+        print_spread("Cycles in kernels", kernels, p->ranks);
         printf("Predicted: %" PRId64 " cycles, efficiency %.3f\n", cycles, cycles > 0 ? least / (double)cycles : 1.0);
     }
     free(messages);

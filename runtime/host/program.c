@@ -103,8 +103,11 @@ static int allocate_session(struct session *s)
 static void session_free(struct session *s)
 {
     pto_runtime_destroy(s->rt);
+    ptoi_joined_free(s->joined);
+    free(s->clocks);
     for (int32_t f = 0; s->arguments && s->formals && f < s->entry->formal_count; f++) {
         ptoi_npy_close(&s->arguments[f].file);
+        free(s->arguments[f].lacks);
         array_free(&s->arguments[f].oracle);
         array_free(&s->formals[f].array);
     }
@@ -342,8 +345,12 @@ static int prepare(struct session *s)
     if (code == HOST_OK) code = allocate_session(s);
     if (code == HOST_OK) code = ptoi_arguments_apply(s);
     if (code == HOST_OK) code = ptoi_arguments_check(s);
+    code = ptoi_ranked_agree(s, code);
+    if (code == HOST_OK) code = ptoi_ranked_compare_inputs(s);
     if (code == HOST_OK) code = ptoi_arguments_open(s);
     if (code == HOST_OK) code = ptoi_expect_open(s);
+    code = ptoi_ranked_agree(s, code);
+    if (code == HOST_OK) code = ptoi_ranked_compare(s);
     /* A worker process sees the arrays that were there when it was made. */
     const bool data_first = s->options.config.engine == PTO_ENGINE_PROCESS;
     if (code == HOST_OK && data_first) code = ptoi_arguments_load(s);
@@ -390,6 +397,8 @@ static int write_records(struct session *s, bool has_run, const char *check)
 
 static int run_and_report(struct session *s)
 {
+    const int begun = ptoi_ranked_begin_records(s);
+    if (begun != HOST_OK) return begun;
     ptoi_in_place_begin(s);
     ptoi_ranked_give(s);
     ptoi_watch_begin(s->rt, &(struct watch_config){.has_watchdog = s->options.config.watchdog_seconds > 0,
@@ -398,6 +407,7 @@ static int run_and_report(struct session *s)
                                                    .is_first = session_is_first(s)});
     int code = run_entry(s), written = HOST_OK;
     ptoi_watch_end();
+    const int joined = ptoi_ranked_join_records(s);
     if (code == HOST_OK) code = ptoi_in_place_write(s);
     if (code == HOST_OK && session_is_first(s))
         written = write_results(s);
@@ -418,6 +428,7 @@ static int run_and_report(struct session *s)
         code = check_against_oracle(s);
         check = code == HOST_OK ? "ok" : s->error.text[0] ? s->error.text : "the serial engine's run failed";
     }
+    if (written == HOST_OK) written = joined;
     if (written == HOST_OK) written = write_records(s, has_run, check);
     if (code == HOST_OK && written == HOST_OK) code = ptoi_expect_check(s);
     if (written == HOST_OK) written = rename_written(s);
@@ -465,7 +476,6 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     } else {
         if (code == HOST_OK) code = prepare(&s);
         code = ptoi_ranked_agree(&s, code);
-        if (code == HOST_OK) code = ptoi_ranked_compare(&s);
         if (code == HOST_OK) code = run_and_report(&s);
     }
     if (s.rt) {

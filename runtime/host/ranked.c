@@ -1,12 +1,12 @@
 /* ranked.c - see ranked.h. */
 #include "ranked.h"
 #include "api/runtime.h"
-#include <inttypes.h>
+#include "shared/system.h"
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { COPY_BYTES = 32 << 20, SENDS = 16, EVERYWHERE_BYTES = 64 << 10, GRACE_MS = 2000, LOOK_NS = 100000 };
+enum { EVERYWHERE_BYTES = 64 << 10, GRACE_MS = 2000, LOOK_NS = 100000 };
 
 int ptoi_ranked_join(struct session *s)
 {
@@ -36,9 +36,9 @@ struct dist_config ptoi_ranked_config(const struct session *s)
     const struct host_options *o = &s->options;
     return (struct dist_config){.wire = s->wire,
                                 .ranks = o->ranks,
-                                .copy_bytes = o->copy_bytes < 0 ? COPY_BYTES : o->copy_bytes,
-                                .sends = o->sends > 0 ? o->sends : SENDS,
-                                .collects = s->wire != NULL};
+                                .copy_bytes = o->copy_bytes < 0 ? DIST_COPY_BYTES : o->copy_bytes,
+                                .sends = o->sends > 0 ? o->sends : DIST_SENDS,
+                                .collects = s->wire ? COLLECTS_AT_FIRST : COLLECTS_NOTHING};
 }
 
 int64_t ptoi_ranked_grace_ms(const struct session *s)
@@ -155,9 +155,10 @@ static struct dist_source source_of(const struct session *s, int32_t f)
     const PTOFormal *formal = &s->entry->formals[f];
     const struct argument *a = &s->arguments[f];
     const bool is_result = session_is_written(formal), stays = a->is_in_place || a->is_unseen;
-    if (ptoi_ranked_reads_cells(s, f)) return (struct dist_source){is_result, stays, read_cells, &s->arguments[f].file};
-    if (!s->wire && is_read_by_cells(s, f)) return (struct dist_source){is_result, stays, read_nothing, NULL};
-    return (struct dist_source){is_result, stays, NULL, NULL};
+    if (ptoi_ranked_reads_cells(s, f))
+        return (struct dist_source){is_result, stays, read_cells, &s->arguments[f].file, a->lacks};
+    if (!s->wire && is_read_by_cells(s, f)) return (struct dist_source){is_result, stays, read_nothing, NULL, NULL};
+    return (struct dist_source){is_result, stays, NULL, NULL, NULL};
 }
 
 void ptoi_ranked_give(struct session *s)
@@ -184,53 +185,18 @@ bool ptoi_ranked_reduce(struct session *s, const uint64_t *mine, uint64_t *least
 
 int ptoi_ranked_agree(struct session *s, int code)
 {
-    if (!s->wire) return code;
+    if (!s->wire || s->has_stopped) return code;
     const uint64_t mine[WIRE_REDUCED] = {(uint64_t)code, code == HOST_OK ? UINT64_MAX : (uint64_t)s->wire->rank};
     uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
     if (!ptoi_ranked_reduce(s, mine, least, most))
         return host_fail(&s->error, HOST_RUN, "the ranks cannot agree to run");
     if (most[0] != HOST_OK && least[1] != (uint64_t)s->wire->rank) s->error.text[0] = '\0';
     const size_t length = strlen(s->error.text);
-    if (least[0] != most[0] && length > 0) /* not all fail alike */
-        snprintf(s->error.text + length, sizeof s->error.text - length, " (on rank %d)", s->wire->rank);
+    if (least[0] != most[0] && length > 0) { /* not all fail alike */
+        char host[WIRE_HOST];
+        ptoi_host_name(host, sizeof host);
+        snprintf(s->error.text + length, sizeof s->error.text - length, " (on rank %d, %s)", s->wire->rank, host);
+    }
+    s->has_stopped = most[0] != HOST_OK;
     return (int)most[0];
-}
-
-void ptoi_ranked_count(struct counted *c, uint64_t number)
-{
-    c->total += number;
-    if (number < c->least) c->least = number;
-    if (number > c->most) c->most = number;
-}
-
-void ptoi_ranked_print_counted(const char *text, const struct counted *c, int32_t ranks)
-{
-    printf("%s: %" PRIu64 " total, least %" PRIu64 ", mean %.1f, most %" PRIu64 " of a rank\n", text, c->total,
-           c->least, (double)c->total / ranks, c->most);
-}
-
-void ptoi_ranked_print_stats(struct session *s)
-{
-    if (!s->wire) return;
-    const struct dist *d = s->rt->dist;
-    const uint64_t first[WIRE_REDUCED] = {(uint64_t)d->sends.messages, (uint64_t)d->sends.bytes,
-                                          (uint64_t)d->collected.messages, (uint64_t)d->collected.bytes},
-                   second[WIRE_REDUCED] = {(uint64_t)d->copies.used_again, (uint64_t)d->copies.forgotten_bytes};
-    struct counted sum[2 * WIRE_REDUCED];
-    for (int k = 0; k < 2 * WIRE_REDUCED; k++) sum[k] = (struct counted)COUNTED_NOTHING;
-    for (int32_t rank = 0; rank < s->wire->ranks; rank++)
-        for (int part = 0; part < 2; part++) {
-            static const uint64_t nothing[WIRE_REDUCED];
-            const uint64_t *mine = rank != s->wire->rank ? nothing : part == 0 ? first : second;
-            uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
-            if (!ptoi_ranked_reduce(s, mine, least, most)) return;
-            for (int k = 0; k < WIRE_REDUCED; k++) ptoi_ranked_count(&sum[part * WIRE_REDUCED + k], most[k]);
-        }
-    if (!session_is_first(s)) return;
-    printf("Ranks: %d\n", s->wire->ranks);
-    ptoi_ranked_print_counted("Messages", &sum[0], s->wire->ranks);
-    ptoi_ranked_print_counted("Bytes sent", &sum[1], s->wire->ranks);
-    ptoi_ranked_print_counted("Messages for the results", &sum[2], s->wire->ranks);
-    ptoi_ranked_print_counted("Pieces that a copy has saved", &sum[4], s->wire->ranks);
-    ptoi_ranked_print_counted("Bytes of copies forgotten", &sum[5], s->wire->ranks);
 }

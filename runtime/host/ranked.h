@@ -5,6 +5,7 @@
 #ifndef PTO_HOST_RANKED_H
 #define PTO_HOST_RANKED_H
 #include "dist/dist.h"
+#include "report/joined.h"
 #include "session.h"
 
 /* Joins the other ranks, if a launcher has started several; the others than the first print nothing. */
@@ -17,6 +18,16 @@ struct dist_config ptoi_ranked_config(const struct session *s);
 int ptoi_ranked_bind(struct session *s);
 /* Is the file of formal f read where its cells live, while the program runs? */
 bool ptoi_ranked_reads_cells(const struct session *s, int32_t f);
+/* ranked_files.c: all ranks open their file of formal f, and `code` is how that went; is_there: there is a file of this
+ * name, though it may be wrong.  A rank that sees none takes the shape that rank 0 has. */
+int ptoi_ranked_open_file(struct session *s, int32_t f, int code, bool is_there);
+/* This rank sees no file for formal f, and gets its data from rank 0. */
+bool ptoi_ranked_lacks(const struct session *s, int32_t f);
+/* The array of formal f is to be there as a whole: it is in memory, or has its memory where the rank lacks the file, if
+ * `code` says so. */
+int ptoi_ranked_load_file(struct session *s, int32_t f, int code);
+/* All ranks get the bytes of rank 0. */
+int ptoi_ranked_broadcast(struct session *s, void *data, int64_t bytes);
 /* in_place.c: before the arrays are given to the runtime.  Which outputs do all ranks write? */
 void ptoi_in_place_begin(struct session *s);
 /* And after a run without an error: all ranks write them, or none of them appears. */
@@ -29,19 +40,23 @@ int64_t ptoi_ranked_grace_ms(const struct session *s);
 int ptoi_ranked_agree(struct session *s, int code);
 /* alike.c: they are; were they started alike?  Else the first reports what differs. */
 int ptoi_ranked_compare(struct session *s);
+/* Before the files are opened, which all ranks do in the same order: do all open the same ones? */
+int ptoi_ranked_compare_inputs(struct session *s);
 /* The least and the most of numbers of all ranks, which all call it.  false: the wire failed. */
 bool ptoi_ranked_reduce(struct session *s, const uint64_t *mine, uint64_t *least, uint64_t *most);
 
-/* Numbers of all ranks, and the line that shows them. */
+/* ranked_records.c: all ranks call both, before the run and behind it, if it has come to its end; then the first has
+ * the records of all. */
+int ptoi_ranked_begin_records(struct session *s);
+int ptoi_ranked_join_records(struct session *s);
+
+/* ranked_stats.c: a number of all ranks, and the line that shows it. */
 struct counted {
     uint64_t total, least, most;
+    int32_t ranks, least_rank, most_rank; /* the first that have them */
 };
-#define COUNTED_NOTHING                                                                                                \
-    {                                                                                                                  \
-        0, UINT64_MAX, 0                                                                                               \
-    }
-void ptoi_ranked_count(struct counted *c, uint64_t number);
-void ptoi_ranked_print_counted(const char *text, const struct counted *c, int32_t ranks);
+void ptoi_ranked_count(struct counted *c, int32_t rank, uint64_t number);
+void ptoi_ranked_print_counted(const char *text, const struct counted *c);
 /* After a run without an error: all ranks call it, the first prints. */
 void ptoi_ranked_print_stats(struct session *s);
 

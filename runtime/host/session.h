@@ -19,6 +19,7 @@ struct argument {
     const struct host_input *input; /* NULL: none was given */
     const char *output;             /* path, or NULL */
     struct npy_file file;
+    bool *lacks;              /* of several ranks, by rank: it sees no such file; NULL: there is none, or one rank */
     struct distribution home; /* --dist; rank 0: not given */
     struct host_array oracle; /* --check: its own copy */
     bool scalar_set;
@@ -38,6 +39,9 @@ struct session {
     struct host_options options;
     struct host_error error;
     PTORuntime *rt;
+    struct rank_clock *clocks;  /* by rank; NULL: no record of several is shown */
+    struct joined *joined;      /* NULL: likewise */
+    bool has_stopped;           /* the ranks have agreed that they end */
     struct wire *wire;          /* NULL: one rank.  The others of several print nothing and write nothing */
     struct argument *arguments; /* entry->formal_count of each of these */
     struct bind_formal *formals;

@@ -163,7 +163,11 @@ static void look_at_ranks(void)
     if (signals.config.grace_ms == 0 || status >= 0 || !is_stuck_for(signals.config.grace_ms)) return;
     describe_kernels(0, kernels, sizeof kernels);
     if (kernels[0]) {
-        write_error("error: a rank has failed, and these kernels of another have not returned:");
+        char rank[32];
+        snprintf(rank, sizeof rank, "rank %d", signals.rt->dist->me);
+        write_error("error: a rank has failed, and these kernels of ");
+        write_error(rank);
+        write_error(" have not returned:");
         write_error(kernels);
         write_error("\n");
     }

@@ -6,6 +6,7 @@
  * Tests      test/runtime/test_tensor.c */
 #include "dump.h"
 #include "tensor.h"
+#include <execinfo.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,16 @@ static void collect(void *object, void *arg)
 static void print(const struct line *l, FILE *out)
 {
     int64_t count;
+    void *made = (void *)(uintptr_t)l->made;
+    char **const place = backtrace_symbols(&made, 1); /* "host(+0x11f3) [0x55b6cb98f3b3]": what addr2line -e takes */
     (void)ptoi_geometry_count(&l->g, &count);
     fprintf(out, "  %s[", pto_type_name((PTOType)l->g.type));
     for (int i = 0; i < l->g.rank; i++) fprintf(out, "%s%lld", i ? ", " : "", (long long)l->g.shape[i]);
-    fprintf(out, "] %lld bytes, %lld reference%s; buffer %llu with %lld reference%s, %lld pin%s; made at %p\n",
+    fprintf(out, "] %lld bytes, %lld reference%s; buffer %llu with %lld reference%s, %lld pin%s; made at %s\n",
             (long long)(count * pto_type_bytes((PTOType)l->g.type)), (long long)l->references,
             l->references == 1 ? "" : "s", (unsigned long long)l->buffer, (long long)l->on_buffer,
-            l->on_buffer == 1 ? "" : "s", (long long)l->pins, l->pins == 1 ? "" : "s", l->made);
+            l->on_buffer == 1 ? "" : "s", (long long)l->pins, l->pins == 1 ? "" : "s", place ? place[0] : "?");
+    free(place);
 }
 
 static int64_t count_living(void)

@@ -97,6 +97,12 @@ void ptoi_sparse_read_end(PTOSparse *a)
     for (int i = ptoi_sparse_arrays(a->format); i-- > 0;) ptoi_read_end(a->array[i]);
 }
 
+const char *ptoi_sparse_format_name(PTOFormat format)
+{
+    static const char *const name[PTO_FORMAT_COUNT] = {"CSR", "CSC", "COO", "BSR", "BSC", "CSR4"};
+    return name[format];
+}
+
 struct indices ptoi_sparse_indices(const PTOSparse *a, int array)
 {
     const PTOTensor *t = a->array[array];

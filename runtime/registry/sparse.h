@@ -37,6 +37,8 @@ static inline bool ptoi_sparse_by_column(PTOFormat format) { return format == PT
 /* All arrays are read; the thread's error. */
 PTOStatus ptoi_sparse_read_begin(PTOSparse *a, const char *call);
 void ptoi_sparse_read_end(PTOSparse *a);
+/* "CSR"; format: one of PTOFormat. */
+const char *ptoi_sparse_format_name(PTOFormat format);
 struct indices ptoi_sparse_indices(const PTOSparse *a, int array);
 
 /* A matrix of these arrays, whose references it takes over, also on failure. */

@@ -179,9 +179,12 @@ PTOSparse *pto_sparse_convert(PTOSparse *a, PTOFormat format)
     static const char call[] = "pto_sparse_convert";
     struct list l;
     if (ptoi_sparse_is_bad(a, call)) return NULL;
-    if (format < PTO_CSR || format >= PTO_FORMAT_COUNT || format == PTO_BSR || format == PTO_BSC) {
-        const bool exists = format == PTO_BSR || format == PTO_BSC;
-        ptoi_thread_fail(exists ? PTO_ERR_UNSUPPORTED : PTO_ERR_ARGUMENT, "%s: to format %d", call, (int)format);
+    if (format < PTO_CSR || format >= PTO_FORMAT_COUNT) {
+        ptoi_thread_fail(PTO_ERR_ARGUMENT, "%s: to format %d", call, (int)format);
+        return NULL;
+    }
+    if (format == PTO_BSR || format == PTO_BSC) {
+        ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "%s: to format %s", call, ptoi_sparse_format_name(format));
         return NULL;
     }
     if (ptoi_sparse_read_begin(a, call) != PTO_OK) return NULL;

@@ -7,8 +7,7 @@
 
 static void refuse_format(const PTOSparse *a, const char *call)
 {
-    static const char *const name[PTO_FORMAT_COUNT] = {"CSR", "CSC", "COO", "BSR", "BSC", "CSR4"};
-    ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "%s: a matrix of format %s", call, name[a->format]);
+    ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "%s: a matrix of format %s", call, ptoi_sparse_format_name(a->format));
 }
 
 /* ---- rows next to each other ------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * look. */
 #include "json.h"
 #include "api/misuse.h"
+#include "joined.h"
 #include "report.h"
 #include <string.h>
 
@@ -9,10 +10,8 @@ static const struct {
     uint8_t bit;
     const char *name, *color;
 } reasons[] = {
-    {EDGE_RAW, "RAW", "black"},
-    {EDGE_WAR, "WAR", "orange"},
-    {EDGE_WAW, "WAW", "red"},
-    {EDGE_ACC, "acc", "blue"},
+    {EDGE_RAW, "RAW", "black"}, {EDGE_WAR, "WAR", "orange"},         {EDGE_WAW, "WAW", "red"},
+    {EDGE_ACC, "acc", "blue"},  {EDGE_MESSAGE, "message", "purple"},
 };
 enum { REASONS = sizeof reasons / sizeof reasons[0] };
 
@@ -35,26 +34,48 @@ static const char *color(uint8_t bits)
 
 static const char *task_name(const struct recorded_task *t) { return t->name ? t->name : t->kernel->name; }
 
-static void write_dot(FILE *out, const struct recorder *r)
+/* Ranks that stand beside each other in the order of the program look different. */
+static const char *rank_color(int32_t rank)
+{
+    static const char *const colors[] = {"#c6dbef", "#fdd0a2", "#c7e9c0", "#fbb4b9", "#dadaeb",
+                                         "#fee391", "#ccebc5", "#d9d9d9", "#fddaec", "#e5d8bd"};
+    return colors[(size_t)rank % (sizeof colors / sizeof colors[0])];
+}
+
+/* Of a message, the bytes that it carries: " 16384 bytes"; of another edge nothing. */
+static const char *bytes_text(const struct joined *j, const struct recorded_edge *e, uint64_t to, char *text,
+                              size_t size)
+{
+    text[0] = '\0';
+    if (e->reasons & EDGE_MESSAGE) snprintf(text, size, " %lld bytes", (long long)j->noted[to].bytes);
+    return text;
+}
+
+/* j: NULL of one rank. */
+static void write_dot(FILE *out, const struct recorder *r, const struct joined *j)
 {
     static const char *const shapes[PTO_WORKER_TYPES] = {"box", "ellipse", "hexagon", "parallelogram"};
     fprintf(out, "digraph tasks {\n  rankdir=TB; node [fontname=\"sans-serif\"];\n");
     for (uint64_t n = 0; n < r->tasks; n++) {
         const struct recorded_task *t = &r->task[n];
         char label[256], place[512] = "";
-        snprintf(label, sizeof label, "%llu: %s", (unsigned long long)n, task_name(t));
+        if (j)
+            snprintf(label, sizeof label, "%llu: %s (%d)", (unsigned long long)n, task_name(t), j->rank_of[n]);
+        else
+            snprintf(label, sizeof label, "%llu: %s", (unsigned long long)n, task_name(t));
         if (t->site) snprintf(place, sizeof place, "%s:%d:%d", t->site->file, t->site->line, pto_site_column(t->site));
         fprintf(out, "  t%llu [shape=%s, label=", (unsigned long long)n, shapes[t->kernel->worker]);
         json_string(out, label); /* DOT quotes like JSON does */
         fprintf(out, ", tooltip=");
         json_string(out, place);
+        if (j) fprintf(out, ", style=filled, fillcolor=\"%s\"", rank_color(j->rank_of[n]));
         fprintf(out, "];\n");
         for (uint32_t k = 0; k < t->edge_count; k++) {
             const struct recorded_edge *e = &r->edge[t->first_edge + k];
-            char why[32];
+            char why[32], bytes[32];
             reason_text(e->reasons, why, sizeof why);
-            fprintf(out, "  t%llu -> t%llu [label=\"%s\", color=%s];\n", (unsigned long long)e->from,
-                    (unsigned long long)n, why, color(e->reasons));
+            fprintf(out, "  t%llu -> t%llu [label=\"%s%s\", color=%s];\n", (unsigned long long)e->from,
+                    (unsigned long long)n, why, bytes_text(j, e, n, bytes, sizeof bytes), color(e->reasons));
         }
     }
     if (r->lost)
@@ -66,17 +87,19 @@ static void write_dot(FILE *out, const struct recorder *r)
     fprintf(out, "}\n");
 }
 
-static void write_text(FILE *out, const struct recorder *r)
+static void write_text(FILE *out, const struct recorder *r, const struct joined *j)
 {
     for (uint64_t n = 0; n < r->tasks; n++) {
         const struct recorded_task *t = &r->task[n];
         fprintf(out, "%llu %s", (unsigned long long)n, task_name(t));
+        if (j) fprintf(out, " on rank %d", j->rank_of[n]);
         if (t->site) fprintf(out, " %s:%d", t->site->file, t->site->line);
         for (uint32_t k = 0; k < t->edge_count; k++) {
             const struct recorded_edge *e = &r->edge[t->first_edge + k];
-            char why[32];
+            char why[32], bytes[32];
             reason_text(e->reasons, why, sizeof why);
-            fprintf(out, "%s%llu (%s)", k ? ", " : " <- ", (unsigned long long)e->from, why);
+            fprintf(out, "%s%llu (%s%s)", k ? ", " : " <- ", (unsigned long long)e->from, why,
+                    bytes_text(j, e, n, bytes, sizeof bytes));
         }
         fputc('\n', out);
     }
@@ -84,7 +107,7 @@ static void write_text(FILE *out, const struct recorder *r)
     if (r->lost_edges) fprintf(out, "%llu more edges were not recorded\n", (unsigned long long)r->lost_edges);
 }
 
-static void write_json(FILE *out, const struct recorder *r)
+static void write_json(FILE *out, const struct recorder *r, const struct joined *j)
 {
     fprintf(out, "{\"lost_tasks\":%llu,\"lost_edges\":%llu,\"tasks\":[", (unsigned long long)r->lost,
             (unsigned long long)r->lost_edges);
@@ -95,6 +118,8 @@ static void write_json(FILE *out, const struct recorder *r)
         fprintf(out, ",\"name\":");
         json_string(out, task_name(t));
         fprintf(out, ",\"worker\":\"%s\"", pto_worker_type_name(t->kernel->worker));
+        if (j) fprintf(out, ",\"rank\":%d", j->rank_of[n]);
+        if (j && !j->noted[n].serves) fprintf(out, ",\"number\":%llu", (unsigned long long)j->noted[n].number);
         if (t->site) {
             fprintf(out, ",\"file\":");
             json_string(out, t->site->file);
@@ -105,7 +130,9 @@ static void write_json(FILE *out, const struct recorder *r)
             const struct recorded_edge *e = &r->edge[t->first_edge + k];
             char why[32];
             reason_text(e->reasons, why, sizeof why);
-            fprintf(out, "%s{\"task\":%llu,\"why\":\"%s\"}", k ? "," : "", (unsigned long long)e->from, why);
+            fprintf(out, "%s{\"task\":%llu,\"why\":\"%s\"", k ? "," : "", (unsigned long long)e->from, why);
+            if (e->reasons & EDGE_MESSAGE) fprintf(out, ",\"bytes\":%lld", (long long)j->noted[n].bytes);
+            fputc('}', out);
         }
         fprintf(out, "]}");
     }
@@ -120,13 +147,14 @@ PTOStatus ptoi_write_graph(PTORuntime *rt, const char *path, struct whole_file *
     if (settled != PTO_OK) return settled;
     if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
     FILE *out = file->out;
+    const struct recorder *r = rt->joined ? &rt->joined->all : rt->core.recorder;
     const char *dot = strrchr(path, '.');
     if (dot && strcmp(dot, ".json") == 0)
-        write_json(out, rt->core.recorder);
+        write_json(out, r, rt->joined);
     else if (dot && strcmp(dot, ".txt") == 0)
-        write_text(out, rt->core.recorder);
+        write_text(out, r, rt->joined);
     else
-        write_dot(out, rt->core.recorder);
+        write_dot(out, r, rt->joined);
     return ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
 }
 

@@ -27,7 +27,7 @@ void ptoi_heap_chart_write(struct page *p)
 {
     static const struct column none;
     struct column column[COLUMNS] = {{0}};
-    const struct recorder *r = p->record;
+    const struct recorder *r = p->own;
     uint64_t heap = 0, tasks = 0;
     if (r->samples == 0 || p->end <= 0) return;
     for (uint64_t i = 0; i < r->samples; i++) {
@@ -44,8 +44,8 @@ void ptoi_heap_chart_write(struct page *p)
     }
     for (int c = 0; c < COLUMNS; c++)
         if (!column[c].is_seen) column[c] = c > 0 ? column[c - 1] : none;
-    fprintf(p->out, "<h2>Memory over time</h2>\n<p>from 0 to %.1f %s, at each submit</p>\n", ptoi_page_time(p, p->end),
-            ptoi_page_unit(p));
+    fprintf(p->out, "<h2>Memory over time%s</h2>\n<p>from 0 to %.1f %s, at each submit</p>\n", p->of,
+            ptoi_page_time(p, p->end), ptoi_page_unit(p));
     write_line(p, column, true, heap, "bytes of the heap in use");
     write_line(p, column, false, tasks, "tasks in the window");
 }

@@ -6,6 +6,7 @@
  */
 #include "causes.h"
 #include "api/misuse.h"
+#include "joined.h"
 #include "page.h"
 #include "timeline.h"
 #include <stdlib.h>
@@ -78,8 +79,9 @@ static void write_summary(struct page *p)
 {
     const PTORunStats *s = pto_get_run_stats(p->rt);
     fprintf(p->out,
-            "<h2>Run</h2>\n<table>\n<tr><th>engine</th><td>%s</td></tr>\n<tr><th>tasks</th><td>%lld</td></tr>\n",
-            p->rt->core.engine->name, (long long)s->tasks);
+            "<h2>Run%s</h2>\n<table>\n<tr><th>engine</th><td>%s</td></tr>\n<tr><th>tasks</th><td>%lld</td></tr>\n",
+            p->of, p->rt->core.engine->name, (long long)s->tasks);
+    if (p->ranks > 1) fprintf(p->out, "<tr><th>ranks</th><td>%d</td></tr>\n", p->ranks);
     fprintf(p->out, "<tr><th>dependences found</th><td>%lld</td></tr>\n", (long long)s->dependences);
     if (!ptoi_has_cycles(&p->rt->core))
         fprintf(p->out, "<tr><th>wall time</th><td>%.1f us</td></tr>\n", (double)s->ns / 1000.0);
@@ -109,7 +111,7 @@ static bool write_causes(struct page *p)
     bool seen[2][ORCHESTRATOR_CAUSES] = {{0}};
     struct cause_row *row = ptoi_causes_rows(p->rt, &count);
     if (!row) return false;
-    fprintf(p->out, "<h2>Where the time went</h2>\n<div class=\"bars\">\n");
+    fprintf(p->out, "<h2>Where the time went%s</h2>\n<div class=\"bars\">\n", p->of);
     for (int i = 0; i < count; i++) {
         double x = 0;
         fprintf(p->out, "<span>%s</span><svg width=\"100%%\" height=\"%d\">\n", row[i].name, ROW - 4);
@@ -222,7 +224,7 @@ static bool write_flow(struct page *p)
     if (!to) return false;
     pto_write_flow_stats(p->rt, to);
     const bool ok = fclose(to) == 0 && words; /* its last allocation may fail unsaid */
-    fprintf(p->out, "<h2>Flow control</h2>\n<pre class=\"wide\">");
+    fprintf(p->out, "<h2>Flow control%s</h2>\n<pre class=\"wide\">", p->of);
     if (ok) ptoi_page_text(p->out, words);
     fprintf(p->out, "</pre>\n");
     free(words);
@@ -256,7 +258,10 @@ PTOStatus ptoi_write_report(PTORuntime *rt, const struct report_head *about, con
     if (settled != PTO_OK) return settled;
     if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
     FILE *out = file->out;
-    struct page p = {.out = out, .rt = rt, .record = rt->core.recorder};
+    const struct joined *joined = ptoi_joined_run(rt);
+    struct page p = {.out = out, .rt = rt, .own = rt->core.recorder, .of = joined ? " of rank 0" : ""};
+    p.record = joined ? &joined->all : p.own;
+    p.ranks = joined ? joined->ranks : 1;
     fputs(head, out);
     ptoi_head_write(&p, about);
     bool ok = count_kernels(&p);

@@ -14,8 +14,11 @@ struct kernel_times {
 struct page {
     FILE *out;
     PTORuntime *rt;
-    const struct recorder *record;
-    int64_t end; /* of the last task, from the origin */
+    const struct recorder *record; /* of all ranks */
+    const struct recorder *own;    /* of this one */
+    int32_t ranks;
+    const char *of; /* " of rank 0" where there are several: what is about one of them */
+    int64_t end;    /* of the last task, from the origin */
     struct kernel_times *kernel;
     int kernels;
     int64_t *times; /* what kernel[].ns points into */

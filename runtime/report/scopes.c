@@ -162,14 +162,15 @@ static void write_scope(struct page *p, const struct folded *f, uint32_t n, int 
 
 bool ptoi_scopes_write(struct page *p)
 {
-    const struct recorder *r = p->record;
+    const struct recorder *r = p->own;
     struct folded *f = calloc(1, sizeof *f);
     if (f) f->row_of = malloc((r->tasks + 1) * sizeof *f->row_of);
     const bool ok = f && f->row_of;
     if (ok) {
         f->record = r;
         fold(f);
-        fputs("<h2>Scopes and graph</h2>\n<p>Tasks that one line submits in one scope are one row, and what they wait "
+        fprintf(p->out, "<h2>Scopes and graph%s</h2>\n", p->of);
+        fputs("<p>Tasks that one line submits in one scope are one row, and what they wait "
               "for is counted by row.</p>\n<div class=\"scopes\">\n",
               p->out);
         write_scope(p, f, 0, 0);

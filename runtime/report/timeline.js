@@ -29,7 +29,7 @@ const from = new Uint32Array(info.edges), last = new Float64Array(rows);
     firstEdge[n + 1] = e;
   }
 }
-// The orchestrator's waits are the row 0.
+// The waits of a rank's orchestrator are its first row.
 const waits = info.waits, waitKind = new Uint16Array(waits), waitBegin = new Float64Array(waits), waitEnd = new Float64Array(waits);
 {
   const r = reader('waits');
@@ -47,7 +47,11 @@ for (let r = 0; r < rows; r++) orders[r] = new Uint32Array(orders[r]);
   const filled = new Uint32Array(rows);
   for (let n = 0; n < count; n++) if (end[n] > 0) orders[row[n]][filled[row[n]]++] = n;
 }
-const rowOf = r => r === 0 ? {length: waits, begin: i => waitBegin[i], end: i => waitEnd[i], color: i => info.waitKinds[waitKind[i]].color}
+const waitsOf = info.rows.map(() => null);
+for (const r of info.ranks) waitsOf[r] = [];
+for (let i = 0; i < waits; i++) waitsOf[info.waitRows[waitKind[i]]].push(i);
+const rowOf = r => waitsOf[r] ? {length: waitsOf[r].length, begin: i => waitBegin[waitsOf[r][i]], end: i => waitEnd[waitsOf[r][i]],
+                                 color: i => info.waitKinds[waitKind[waitsOf[r][i]]].color}
                            : {length: orders[r].length, begin: i => begin[orders[r][i]], end: i => end[orders[r][i]], color: i => info.kinds[kind[orders[r][i]]].color};
 const lines = info.rows.map((name, r) => {
   const o = orders[r];
@@ -68,6 +72,12 @@ const search = (line, time, low = 0) => {
   return low;
 };
 const busyBefore = (line, time, i) => line.sums[i] + (i < line.length ? Math.max(0, time - line.begin(i)) : 0);
+// ---- messages: of each its receive, and its send among what that waited for ----
+const rankOf = r => { let k = info.ranks.length - 1; while (info.ranks[k] > r) k--; return k; };
+const ranks = info.rows.map((_, r) => rankOf(r)), sends = [], receives = [];
+for (let n = 0; n < count && info.ranks.length > 1; n++)
+  for (let e = firstEdge[n]; e < firstEdge[n + 1]; e++)
+    if (ranks[row[from[e]]] !== ranks[row[n]] && end[n] > 0) sends.push(from[e]), receives.push(n);
 // ---- drawing ----
 const canvas = $('timeline'), draw = canvas.getContext('2d'), HEIGHT = 20, LEFT = 104, whole = Math.max(info.end, 1);
 let low = 0, high = whole, selected = -1, path = new Set(), found = -1, waiting = false;
@@ -126,6 +136,7 @@ const paint = () => {
   }
   draw.textAlign = 'left';
   draw.strokeStyle = style('--ink');
+  paintMessages();
   let previous = null;
   for (const n of path) {
     const here = {x: x((begin[n] + end[n]) / 2), y: row[n] * HEIGHT + HEIGHT / 2};
@@ -137,6 +148,27 @@ const paint = () => {
     draw.lineWidth = 2;
     draw.strokeRect(x(begin[selected]) - 1, row[selected] * HEIGHT + 1, Math.max(2, (end[selected] - begin[selected]) * scale() + 2), HEIGHT - 2);
   }
+};
+// An arrow a message, from where its send begins to where its receive ends, unless there are too many to see.
+const paintMessages = () => {
+  const most = 500, seen = [];
+  for (let i = 0; i < sends.length && seen.length <= most; i++) if (end[receives[i]] >= low && begin[sends[i]] <= high) seen.push(i);
+  if (seen.length > most) return;
+  draw.save();
+  draw.beginPath();
+  draw.rect(LEFT, 0, wide - LEFT, rows * HEIGHT);
+  draw.clip();
+  draw.lineWidth = 1;
+  draw.beginPath();
+  for (const i of seen) {
+    const x0 = x(begin[sends[i]]), x1 = x(end[receives[i]]), y0 = row[sends[i]] * HEIGHT + HEIGHT / 2, y1 = row[receives[i]] * HEIGHT + HEIGHT / 2;
+    const angle = Math.atan2(y1 - y0, x1 - x0);
+    draw.moveTo(x0, y0);
+    draw.lineTo(x1, y1);
+    for (const side of [-0.4, 0.4]) draw.moveTo(x1, y1), draw.lineTo(x1 - 7 * Math.cos(angle + side), y1 - 7 * Math.sin(angle + side));
+  }
+  draw.stroke();
+  draw.restore();
 };
 const repaint = () => { if (!waiting) waiting = true, requestAnimationFrame(paint); };
 const view = (a, b) => {
@@ -205,7 +237,7 @@ const select = (n, moves) => {
 };
 const taskAt = (px, py) => {
   const r = Math.floor(py / HEIGHT), time = low + (px - LEFT) / scale();
-  if (r < 1 || r >= rows || px < LEFT) return -1;
+  if (r < 0 || r >= rows || waitsOf[r] || px < LEFT) return -1;
   const i = search(lines[r], time - 1 / scale());
   return i < lines[r].length && lines[r].begin(i) <= time + 1 / scale() ? orders[r][i] : -1;
 };

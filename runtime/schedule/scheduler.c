@@ -85,11 +85,13 @@ static inline void make_ready(struct scheduler *s, const struct task_slot *t, ui
 /* Until the task completes. */
 static void hold_buffers(struct scheduler *s, const struct task_slot *t)
 {
-    const struct arg_head *arg = window_args(s->window, t->arg_begin);
-    for (int i = 0; i < t->param_count; i++) {
-        if (arg[i].buffer == 0) continue;
-        if (arg[i].fresh) { ptoi_references_open(s->refs, arg[i].buffer); }
-        s->refs[arg[i].buffer - 1]++;
+    const struct arg_head *arg = window_args(s->window, t->arg_begin), *const end = arg + t->param_count;
+    uint32_t *const refs = s->refs;
+    for (; arg < end; arg++) {
+        const uint32_t buffer = arg->buffer;
+        if (buffer == 0) continue;
+        if (arg->fresh) ptoi_references_open(refs, buffer);
+        refs[buffer - 1]++;
     }
 }
 
@@ -188,9 +190,11 @@ static inline void retire(struct scheduler *s) /* model: RETIRE */
 
 static void let_buffers_go(struct scheduler *s, const struct task_slot *t)
 {
-    const struct arg_head *arg = window_args(s->window, t->arg_begin);
-    for (int i = 0; i < t->param_count; i++)
-        if (arg[i].buffer) drop_reference(s, arg[i].buffer);
+    const struct arg_head *arg = window_args(s->window, t->arg_begin), *const end = arg + t->param_count;
+    struct window *const w = s->window;
+    uint32_t *const refs = s->refs;
+    for (; arg < end; arg++)
+        if (arg->buffer) ptoi_references_drop(w, refs, arg->buffer);
 }
 
 static inline __attribute__((always_inline)) void complete_task(struct scheduler *s, uint64_t id,

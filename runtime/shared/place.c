@@ -20,6 +20,8 @@ const int64_t *ptoi_place_indices(const PTOSite *site)
     return o && o->count > 0 && *o->site == site ? o->list[o->count - 1].indices : NULL;
 }
 
+const struct open_functions *ptoi_place_open(void) { return mine; }
+
 static const PTOSiteLine *line_of(const PTOSite *site)
 {
     return site && (site->column & PTO_SITE_HAS_LINE) ? (const PTOSiteLine *)site : NULL;

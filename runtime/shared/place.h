@@ -39,5 +39,7 @@ size_t ptoi_place_excerpt(const PTOSite *site, char text[PTOI_EXCERPT_BYTES]);
 size_t ptoi_place_with(const PTOSite *site, const int64_t *indices, char text[PTOI_INDICES_BYTES]);
 /* The indices of the function that the calling thread is in, if it is at this very site; else NULL. */
 const int64_t *ptoi_place_indices(const PTOSite *site);
+/* The functions that the calling thread has open; NULL: it does not orchestrate. */
+const struct open_functions *ptoi_place_open(void);
 
 #endif

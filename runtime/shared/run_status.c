@@ -14,7 +14,8 @@ void ptoi_run_status_reset(struct run_status *o)
     if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) /* a cancel between two runs may be writing still */
         while (load_acquire(&o->status, RUN_STATUS) == PTO_OK) ptoi_yield(); /* [RUN_STATUS] */
     o->message[0] = '\0';
-    store_relaxed(&o->status, PTO_OK); /* relaxed: the claim publishes it */
+    store_relaxed(&o->is_replaced, 0); /* relaxed: the claim publishes both */
+    store_relaxed(&o->status, PTO_OK);
     store_release(&o->claimed, 0, CLAIM);
 }
 
@@ -47,10 +48,10 @@ static void show_place(char *message, size_t size, const PTOSite *place, const i
     memcpy(message + first, shown, n);
 }
 
-void ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
+bool ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
 {
     int nobody = 0;
-    if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) return;
+    if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) return false;
     int n = 0;
     if (place && pto_site_column(place) > 0)
         n = snprintf(o->message, sizeof o->message, "%s:%d:%d: ", place->file, place->line, pto_site_column(place));
@@ -63,6 +64,17 @@ void ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, co
         if (!place && !has_id) memmove(error, error + 7, strlen(error + 7) + 1);
     }
     show_place(o->message, sizeof o->message, place, ptoi_place_indices(place));
+    store_release(&o->status, (int)status, RUN_STATUS); /* [RUN_STATUS] the message is complete */
+    return true;
+}
+
+void ptoi_run_status_replace(struct run_status *o, PTOStatus status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(o->replacement, sizeof o->replacement, format, args);
+    va_end(args);
+    store_release(&o->is_replaced, 1, RUN_STATUS);
     store_release(&o->status, (int)status, RUN_STATUS); /* [RUN_STATUS] the message is complete */
 }
 
@@ -90,10 +102,11 @@ void ptoi_run_status_disown(struct run_status *o, int dead_process)
     if (ptoi_status(o) == PTO_OK) swap_if_acquire(&o->claimed, &dead_process, 0, CLAIM);
 }
 
-void ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
+bool ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    ptoi_vfail(o, status, place, format, args);
+    const bool is_first = ptoi_vfail(o, status, place, format, args);
     va_end(args);
+    return is_first;
 }

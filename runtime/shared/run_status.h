@@ -9,26 +9,41 @@
 #include <pto/pto_status.h>
 #include <stdarg.h>
 
+enum { RUN_STATUS_BYTES = 4096 };
+
 struct run_status {
     /* process id of the first to fail: it compares with 0 and exchanges, acquire [CLAIM]; W reset: store release */
     _Atomic int claimed;
     _Atomic int status; /* W the claimer: store release [RUN_STATUS]; R anyone: load acquire, or relaxed as a hint */
-    char message[4096]; /* W the claimer before status */
+    _Atomic int is_replaced; /* W ptoi_run_status_replace: store release [RUN_STATUS]; R anyone: load acquire */
+    /* W the claimer before status; and who replaces it, before is_replaced, so a text that was read stays as it is */
+    char message[RUN_STATUS_BYTES], replacement[RUN_STATUS_BYTES];
 };
 
 void ptoi_run_status_reset(struct run_status *o); /* no run is active */
 /* `place` (may be NULL) is put in front: "file:line:col: error: text".  A text that starts with the id of the check it
  * comes from, "[E05] text", gives "error[E05]: text".  The line of the source and the indices of its loops stand under
  * it, see place.h. */
-void ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
+/* true: it is the first. */
+bool ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define PTO_TIMEOUT_TEXT "kernel '%s' runs for longer than its @timeout of %lld ms (task %lld)"
-void ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args);
+bool ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args);
+
+/* Another failure is that of the run, which has failed: an older one, of another rank.  At most once in a run.  Other
+ * threads may read the message meanwhile: they have the one or the other, whole. */
+void ptoi_run_status_replace(struct run_status *o, PTOStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A process that died between its claim and its message leaves the claim to the next failure. */
 void ptoi_run_status_disown(struct run_status *o, int dead_process);
 
 static inline PTOStatus ptoi_status(struct run_status *o) { return (PTOStatus)load_acquire(&o->status, RUN_STATUS); }
+/* The message: after ptoi_status has returned an error, whole, until the next run begins. */
+static inline char *ptoi_run_message(struct run_status *o)
+{
+    return load_acquire(&o->is_replaced, RUN_STATUS) ? o->replacement : o->message;
+}
 /* A failure is claimed, though its message may not be complete.  A second failure sees the claim at once and the status
  * later: the scheduler must ask this before it starts what depends on a task that has just failed. */
 static inline bool ptoi_is_failing(struct run_status *o) { return load_acquire(&o->claimed, CLAIM) != 0; }

@@ -5,7 +5,9 @@
 #ifndef PTOI_SYSTEM_H
 #define PTOI_SYSTEM_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #define PTO_FOR_EVER INT64_MAX
 
@@ -81,5 +83,12 @@ static inline int64_t ptoi_clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 #endif
+
+/* Of this machine; "": it has none. */
+static inline void ptoi_host_name(char *name, size_t size)
+{
+    name[size - 1] = '\0';
+    if (gethostname(name, size - 1) != 0) name[0] = '\0';
+}
 
 #endif

@@ -8,7 +8,10 @@ const void *pto_cost_params(void) { return cost_params; }
 
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args)
 {
-    return ptoi_unpack_args(w, heap_base, window_task(w, id), args);
+    const int count = ptoi_unpack_args(w, heap_base, window_task(w, id), args);
+    if (!heap_base)
+        for (int i = 0; i < count; i++) args[i].ptr = NULL;
+    return count;
 }
 
 /* What stands behind the extents and strides of the arguments. */

@@ -7,6 +7,8 @@
 #define PTOI_TASK_H
 #include "window.h"
 #include <pto/pto_arithmetic.h>
+#include <stddef.h>
+#include <string.h>
 
 /* The elements of an argument follow each other, row by row. */
 static inline bool ptoi_arg_is_contiguous(const PTOArg *a) { return pto_is_row_major(a->rank, a->shape, a->stride); }
@@ -19,25 +21,38 @@ static inline const PTOSite *ptoi_task_site(const struct window *w, uint64_t id)
 {
     return ptoi_image_pointer(window_task(w, id)->site);
 }
+/* Its number in the run, from 0, as messages name it; on several ranks that of all of them. */
+static inline uint64_t ptoi_task_number(const struct window *w, uint64_t id)
+{
+    return w->numbers_at ? *window_number(w, id) : id - w->first_id;
+}
 /* Fills args (room for PTO_MAX_PARAMS); returns how many.  heap_base NULL: the tensors' addresses are not wanted. */
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args);
+enum { ARG_FORM_BYTES = 4 };
+_Static_assert(offsetof(PTOArg, type) - offsetof(PTOArg, kind) ==
+                       offsetof(struct arg_head, type) - offsetof(struct arg_head, kind) &&
+                   offsetof(PTOArg, rank) - offsetof(PTOArg, kind) ==
+                       offsetof(struct arg_head, rank) - offsetof(struct arg_head, kind) &&
+                   offsetof(PTOArg, kind) + ARG_FORM_BYTES <= sizeof(PTOArg),
+               "kind, type and rank are copied as one, with a byte that says nothing to a kernel");
 /* The same of a task whose kernel is called next. */
-static inline int ptoi_unpack_args(const struct window *w, char *heap_base, const struct task_slot *t, PTOArg *args)
+static inline __attribute__((always_inline)) int ptoi_unpack_args(const struct window *w, char *heap_base,
+                                                                  const struct task_slot *t, PTOArg *args)
 {
     const int count = t->param_count;
     const struct arg_head *head = window_args(w, t->arg_begin), *const end = head + count;
     const int64_t *extent = (const int64_t *)end;
     for (; head < end; head++, args++) {
+        const int64_t value = head->value;
         const size_t rank = head->rank;
-        args->value.i64 = head->value;
-        args->kind = head->kind;
-        args->type = head->type;
-        args->rank = head->rank;
+        const bool is_scalar = head->kind == PTO_PARAM_SCALAR;
+        char *const base = head->buffer ? heap_base : NULL;
+        memcpy(&args->kind, &head->kind, ARG_FORM_BYTES);
+        args->value.i64 = value;
         args->shape = extent;
         args->stride = extent + rank;
         extent += 2 * rank;
-        args->ptr = head->buffer ? (void *)(heap_base + head->value) : (void *)(intptr_t)head->value;
-        if (head->kind == PTO_PARAM_SCALAR || !heap_base) args->ptr = NULL;
+        args->ptr = is_scalar ? NULL : (void *)((uintptr_t)base + (uintptr_t)value);
     }
     return count;
 }

@@ -81,7 +81,11 @@ struct window {
     /* 1 + the task whose kernel said first why it failed, and its words; W its worker, before it completes */
     _Atomic uint64_t reason_task;
     char reason[160];
+    /* 1 + the task whose failure is that of the run; 0: none.  W whoever claimed it, R the end of a run on several
+     * ranks, relaxed: which failure is the oldest. */
+    _Atomic uint64_t failed_task;
     uint64_t tasks_at, args_at, deps_at, events_at, completed_at, chunk_at, consumed_at; /* byte offsets in the block */
+    uint64_t numbers_at; /* likewise; 0: there is one rank */
 
     /* W orchestrator, R scheduler. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t task_head; /* next id: store release [TASK], load acquire */
@@ -129,6 +133,12 @@ static inline _Atomic uint64_t *window_completed(const struct window *w, uint64_
 {
     return (_Atomic uint64_t *)window_part(w, w->completed_at) + (id & w->task_mask);
 }
+/* On several ranks, the number of the task among those of all ranks; there are twice as many as tasks, because one is
+ * written before its slot is free.  W orchestrator [TASK]. */
+static inline uint64_t *window_number(const struct window *w, uint64_t id)
+{
+    return (uint64_t *)window_part(w, w->numbers_at) + (id & (2 * w->task_mask + 1));
+}
 /* The heap chunk in which a buffer lies.  W orchestrator, R scheduler [TASK] [EVENT]. */
 static inline uint32_t *window_chunk(const struct window *w, uint32_t buffer)
 {
@@ -145,6 +155,7 @@ struct window_sizes {
     uint64_t deps;
     uint64_t heap_bytes; /* all rings together */
     uint64_t first_id, first_byte;
+    bool has_ranks;
 };
 
 /* Bytes that a window of these sizes needs; 0 on overflow. */

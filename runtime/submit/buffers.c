@@ -280,6 +280,8 @@ bool ptoi_orch_owns_element(const struct orchestrator *o, const void *buffer)
 
 void ptoi_orch_end_element(struct orchestrator *o, const void *buffer) { record_of(o, buffer)->elements--; }
 
+bool ptoi_orch_has(const struct orchestrator *o, const void *buffer) { return ptoi_orch_is_in_heap(o, buffer); }
+
 PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope)
 {
     if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);

@@ -10,6 +10,7 @@
 #include "decode.h"
 #include "backend/failure.h"
 #include "backend/worker.h"
+#include "debug/crash.h"
 #include "shared/references.h"
 #include "shared/system.h"
 #include <string.h>
@@ -76,7 +77,7 @@ static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const st
 {
     const int *const closed = o->fast.open->closed;
     const int64_t since = ptoi_fast_is_due(&o->fast, kernel) ? ptoi_clock_ns() : 0;
-    o->fast.open->closed = &ptoi_fast_closed; /* so that a submit by the kernel is found */
+    o->fast.open->closed = &ptoi_crash_inline; /* so that a submit by the kernel is found */
     const enum orchestrator_cause cause = ptoi_meter_enter(&o->flow.meter, CAUSE_INLINE);
     const int result = ptoi_worker_call(o->inlined.backend, kernel, c->arg, c->terms.arguments, site, number);
     ptoi_meter_enter(&o->flow.meter, cause);

@@ -76,6 +76,7 @@ PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer);
 void ptoi_orch_move_element(struct orchestrator *o, const void *buffer);
 void ptoi_orch_end_element(struct orchestrator *o, const void *buffer);
 bool ptoi_orch_owns_element(const struct orchestrator *o, const void *buffer); /* does a function own one? */
+bool ptoi_orch_has(const struct orchestrator *o, const void *buffer);          /* is it of the heap? */
 /* From now on `scope` owns the buffer; memory that is not from the heap has no owner. */
 PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope);
 /* The buffer of the heap that holds the address; 0: none does. */

@@ -1,16 +1,25 @@
 /* plain.c - a deferred task as nearly all are, submitted in one pass.
  *
  * Idea       its parameters are scalars and plain tensors (pto/detail/decode.h) that exist, and at most one new output;
- *            there is room for all it needs; and nobody watches the run.  So each parameter is read once, and its
- *            record goes straight into the window, past the forms that the other tasks need on their way.  Whatever is
- *            not plain is left to deferred.c before anything has changed.
+ *            there is room for all it needs; and nobody watches the run.  So each parameter is read once, its record
+ *            goes straight into the window and its access into the map, past the forms that the other tasks need on
+ *            their way.  Whatever is not plain is left to deferred.c before anything has changed.
  * Owner      the orchestrator.
  * Invariant  a task has the record, the edges and the buffers that deferred.c would give it.
  * Blocks     while the pool of fan-in entries is full.
  * Tests      test/runtime/test_plain.c, stress_graphs.c */
 #include "publish.h"
 #include <pto/detail/decode.h>
+#include <stddef.h>
 #include <string.h>
+
+enum { FORM_BYTES = 4 };
+_Static_assert(offsetof(struct arg_head, fresh) - offsetof(struct arg_head, kind) == FORM_BYTES - 1 &&
+                   offsetof(struct arg_head, type) - offsetof(struct arg_head, kind) ==
+                       offsetof(PTOTaskParam, type) - offsetof(PTOTaskParam, kind) &&
+                   offsetof(struct arg_head, rank) - offsetof(struct arg_head, kind) ==
+                       offsetof(PTOTaskParam, rank) - offsetof(PTOTaskParam, kind),
+               "kind, type and rank are copied as one");
 
 enum { PLAIN_PARAMS = 8, PLAIN_BYTES = sizeof(struct arg_head) + 2 * PTO_PLAIN_RANK * sizeof(int64_t) };
 
@@ -22,13 +31,16 @@ void ptoi_plain_begin(struct orchestrator *o)
                   !(o->inlined.backend && o->inlined.backend->mirror);
 }
 
-/* What one pass over the parameters finds. */
+/* What the pass over the parameters writes next. */
+struct cursor {
+    struct arg_head *head;    /* in the window, */
+    int64_t *extent;          /* and behind the heads */
+    struct map_entry *entry;  /* in the map */
+    struct map_buffer **near; /* in o->edges */
+};
+
+/* What it finds beside that: mostly little. */
 struct pass {
-    struct arg_head *first, *head; /* of the arguments, and of the next one, in the window; likewise its extents */
-    int64_t *extent;
-    struct map_access *access; /* in o->edges, */
-    struct map_buffer **near;  /* as is this */
-    struct region *region;
     uint64_t *birth; /* of a buffer of the heap that may not have retired */
     uint32_t exclusive;
     bool holds;
@@ -46,10 +58,9 @@ static inline uint32_t holder_of(const struct orchestrator *o, uint64_t at, uint
 }
 
 /* The accesses that the map remembers of the bytes; false: the access is not plain. */
-static inline bool find_map(struct orchestrator *o, struct pass *q, const PTOTaskParam *p, const char *base,
-                            struct arg_head *head, struct map_buffer **map)
+static inline bool find_map(struct orchestrator *o, struct cursor *c, struct pass *q, const PTOTaskParam *p,
+                            const char *base, const struct region *r, struct arg_head *head, struct map_buffer **map)
 {
-    const struct region *const r = q->region;
     const uint64_t at = (uint64_t)(uintptr_t)base - (uint64_t)(uintptr_t)o->heap_base;
     if (at < o->window->heap_bytes) {
         const uint32_t buffer = holder_of(o, at, (uint64_t)r->high - (uint64_t)(uintptr_t)o->heap_base);
@@ -68,18 +79,18 @@ static inline bool find_map(struct orchestrator *o, struct pass *q, const PTOTas
         if (reads && ptoi_read_only_holds(&o->edges.read_only, r->low, r->high)) return true;
         if (!reads && ptoi_read_only_meets(&o->edges.read_only, r->low, r->high)) return false;
     }
-    *map = ptoi_map_find_near(o->edges.map, r, base, q->near++);
+    *map = ptoi_map_find_near(o->edges.map, r, base, c->near++);
     return *map != NULL;
 }
 
-/* The extents and strides of a tensor, which go to the window, and what they say. */
+/* What the extents and strides of a tensor say. */
 struct shape {
     int64_t unit, bytes; /* of an element, or of the flat range; from the first byte to the last */
     bool is_contiguous;
 };
 
-/* false: they are not plain, see pto_decode_tensor_. */
-static inline bool read_shape(const PTOTaskParam *p, struct shape *s, int64_t *to)
+/* Writes them to the window: behind them, or NULL, where they are not plain, see pto_decode_tensor_. */
+static inline int64_t *take_shape(const PTOTaskParam *p, struct shape *s, struct arg_head *head, int64_t *to)
 {
     const int64_t *const shape = p->shape, *const stride = p->stride;
     const uint8_t rank = p->rank;
@@ -88,35 +99,36 @@ static inline bool read_shape(const PTOTaskParam *p, struct shape *s, int64_t *t
     int64_t step = 1;
     s->is_contiguous = true;
     if (rank == 0) { /* a flat range: a vector of bytes */
+        head->rank = 1;
         s->unit = s->bytes = to[0] = p->bytes;
         to[1] = 1;
-        return p->type == PTO_BYTE && (((uint64_t)s->bytes - 1) | (uint64_t)p->at) >> 30 == 0;
+        return p->type == PTO_BYTE && (((uint64_t)s->bytes - 1) | (uint64_t)p->at) >> 30 == 0 ? to + 2 : NULL;
     }
-    if (!shape || p->type >= PTO_TYPE_COUNT) return false;
+    if (!shape || p->type >= PTO_TYPE_COUNT) return NULL;
     if (rank == 1) {
         const int64_t n = shape[0];
         if (stride) step = stride[0];
         elements = ((uint64_t)n - 1) * (uint64_t)step + 1;
         far |= ((uint64_t)n - 1) >> 30;
         if (step != 1) s->is_contiguous = n == 1;
-        to[0] = n;
-        to[1] = step;
+        *to++ = n;
+        *to++ = step;
     } else {
-        if (rank != 2) return false;
+        if (rank != 2) return NULL;
         const int64_t rows = shape[0], n = shape[1];
         int64_t row = n;
         if (stride) row = stride[0], step = stride[1];
         elements = ((uint64_t)n - 1) * (uint64_t)step + ((uint64_t)rows - 1) * (uint64_t)row + 1;
         far |= ((uint64_t)n - 1) >> 30 | ((uint64_t)rows - 1) >> 30 | (uint64_t)row >> 24;
         if (step != 1 || row != n) s->is_contiguous = (step == 1 || n == 1) && (row == n || rows == 1);
-        to[0] = rows;
-        to[1] = n;
-        to[2] = row;
-        to[3] = step;
+        *to++ = rows;
+        *to++ = n;
+        *to++ = row;
+        *to++ = step;
     }
     s->unit = pto_bytes_of_(p->type);
     s->bytes = (int64_t)(elements * (uint64_t)s->unit);
-    return (far | (uint64_t)step >> 24) == 0;
+    return (far | (uint64_t)step >> 24) == 0 ? to : NULL;
 }
 
 static inline bool take_new(struct pass *q, const PTOTaskParam *p, const struct shape *s, struct arg_head *head)
@@ -130,11 +142,11 @@ static inline bool take_new(struct pass *q, const PTOTaskParam *p, const struct 
 }
 
 /* false: it is not plain. */
-PTO_INLINED_ bool take_tensor(struct orchestrator *o, struct pass *q, const PTOTaskParam *p)
+PTO_INLINED_ bool take_tensor(struct orchestrator *o, struct cursor *c, struct pass *q, const PTOTaskParam *p,
+                              uint8_t kind)
 {
-    struct arg_head *const head = q->head++;
-    int64_t *const extent = q->extent;
-    const uint8_t kind = p->kind;
+    struct arg_head *const head = c->head++;
+    int64_t *const extent = c->extent;
     char *base = p->buffer;
     struct shape s;
     struct map_buffer *map;
@@ -142,60 +154,44 @@ PTO_INLINED_ bool take_tensor(struct orchestrator *o, struct pass *q, const PTOT
         if (!p->ref) return false;
         memcpy(&base, p->ref, sizeof base); /* the program's variable may be of any pointer type */
     }
-    if (!read_shape(p, &s, extent)) return false;
-    const uint8_t rank = p->rank + (p->rank == 0);
-    q->extent = extent + 2 * rank;
     head->buffer = 0;
-    head->kind = kind;
-    head->type = p->type;
-    head->rank = rank;
+    memcpy(&head->kind, &p->kind, FORM_BYTES);
     head->fresh = false;
+    c->extent = take_shape(p, &s, head, extent);
+    if (!c->extent) return false;
     if (kind == PTO_PARAM_OUTPUT && !base) return take_new(q, p, &s, head);
     if (((uint64_t)(uintptr_t)base - 1) >> 60) return false;
     const int64_t low = (int64_t)(intptr_t)base + p->at * s.unit;
-    struct region *const r = q->region;
+    struct map_entry *const e = c->entry;
     head->value = low;
-    r->low = low;
-    r->high = low + s.bytes;
-    r->run = s.bytes;
-    r->rank = 0;
-    if (!s.is_contiguous) ptoi_region_of_rows(r, low, s.unit, rank, extent, extent + rank);
-    if (!find_map(o, q, p, base, head, &map)) return false;
+    e->region.low = low;
+    e->region.high = low + s.bytes;
+    e->region.run = s.bytes;
+    e->region.rank = 0;
+    if (!s.is_contiguous) ptoi_region_of_rows(&e->region, low, s.unit, head->rank, extent, extent + head->rank);
+    if (!find_map(o, c, q, p, base, &e->region, head, &map)) return false;
     if (kind == PTO_PARAM_ACC) q->exclusive |= ptoi_accumulator_set(low);
     if (!map) return true;
-    q->access->buffer = map;
-    q->access->region = r;
-    q->access->access = (enum access)(kind - PTO_PARAM_INPUT);
-    q->access++;
-    q->region++;
+    e->buffer = map;
+    e->access = (uint8_t)(kind - PTO_PARAM_INPUT);
+    c->entry++;
     return true;
 }
 
 /* Its buffer, which is not published yet. */
-static bool make_output(struct orchestrator *o, const struct pass *q)
+static inline bool make_output(struct orchestrator *o, const PTOTaskParam *p, uint64_t bytes, struct arg_head *head)
 {
-    const uint32_t buffer = ptoi_try_output(o, q->made->scope, q->made_bytes, q->made->name);
+    const uint32_t buffer = ptoi_try_output(o, p->scope, bytes, p->name);
     if (buffer == 0) return false;
-    q->made_head->buffer = buffer;
-    q->made_head->value = (int64_t)ptoi_record(&o->scopes, buffer)->at;
+    head->buffer = buffer;
+    head->value = (int64_t)ptoi_record(&o->scopes, buffer)->at;
     return true;
 }
 
-static inline void find_producers(struct orchestrator *o, const struct pass *q, const PTOKernel *kernel,
-                                  const uint64_t *birth)
-{
-    struct map_found *const found = &o->edges.found;
-    ptoi_map_begin(o->edges.map, found);
-    ptoi_map_find_and_add(o->edges.map, o->edges.access, (int32_t)(q->access - o->edges.access), kernel, o->rings.head,
-                          found);
-    for (; birth < q->birth; birth++) ptoi_note_producer(found, *birth);
-    o->run.stats.dependences += found->count;
-}
-
-static int64_t give_up(struct orchestrator *o, const struct pass *q)
+static int64_t give_up(struct orchestrator *o, const PTOTaskParam *made, const struct arg_head *head)
 {
     ptoi_map_forget_task(o->edges.map, o->rings.head);
-    if (q->made) ptoi_give_output_back(o, q->made_head->buffer);
+    if (made) ptoi_give_output_back(o, head->buffer);
     return ptoi_status(o->run_status);
 }
 
@@ -209,43 +205,63 @@ static inline bool has_room(struct orchestrator *o, int32_t count, uint64_t *beg
     return true;
 }
 
+/* What is said of the task, which comes first, if at all. */
+struct terms_said {
+    int32_t priority;
+    const char *name;
+};
+
+/* The first parameter behind that; NULL: it is not plain. */
+static __attribute__((noinline)) const PTOTaskParam *read_terms(const PTOTaskParam *p, const PTOTaskParam *end,
+                                                                struct terms_said *said)
+{
+    for (; p < end && p->kind > PTO_PARAM_SCALAR; p++)
+        if (p->kind == PTO_PARAM_PRIORITY && p->at == (int32_t)p->at)
+            said->priority = (int32_t)p->at;
+        else if (p->kind == PTO_PARAM_NAME)
+            said->name = p->buffer;
+        else
+            return NULL;
+    return p;
+}
+
 int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
-    struct region region[PLAIN_PARAMS];
     uint64_t birth[PLAIN_PARAMS];
-    int64_t priority = 0;
-    const PTOTaskParam *p = params;
-    const char *name = NULL;
+    const PTOTaskParam *p = params, *const end = params + count;
+    struct terms_said said = {0};
     uint64_t begin;
     if ((uint32_t)count > PLAIN_PARAMS || !has_room(o, count, &begin)) return ORCH_NOT_PLAIN;
-    for (; count > 0 && p->kind > PTO_PARAM_SCALAR; p++, count--) /* what is said of the task comes first, if at all */
-        if (p->kind == PTO_PARAM_PRIORITY)
-            priority = p->at;
-        else if (p->kind == PTO_PARAM_NAME)
-            name = p->buffer;
-        else
-            return ORCH_NOT_PLAIN;
-    if (priority != (int32_t)priority) return ORCH_NOT_PLAIN;
-    const PTOTaskParam *const end = p + count;
+    if (count > 0 && PTO_RARE_(p->kind > PTO_PARAM_SCALAR)) {
+        p = read_terms(p, end, &said);
+        if (!p) return ORCH_NOT_PLAIN;
+        count = (int32_t)(end - p);
+    }
+    struct arg_head *const head = window_args(o->window, begin);
+    struct map_found *const found = &o->edges.found;
+    struct map_entry *const entry = ptoi_map_begin_in_place(o->edges.map, count, found);
+    struct cursor c = {head, (int64_t *)(head + count), entry, o->edges.near};
     struct pass q;
-    q.head = q.first = window_args(o->window, begin);
-    q.extent = (int64_t *)(q.first + count);
-    q.access = o->edges.access;
-    q.near = o->edges.near;
-    q.region = region;
+    if (!entry) return ORCH_NOT_PLAIN;
     q.birth = birth;
     q.exclusive = 0;
     q.holds = false;
     q.made = NULL;
     for (; p < end; p++) {
-        if (p->kind == PTO_PARAM_SCALAR)
-            *q.head++ = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR, .type = p->type};
-        else if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || !take_tensor(o, &q, p))
+        const uint8_t kind = p->kind;
+        if (kind >= PTO_PARAM_INPUT && kind <= PTO_PARAM_ACC) {
+            if (!take_tensor(o, &c, &q, p, kind)) return ORCH_NOT_PLAIN;
+        } else if (kind == PTO_PARAM_SCALAR) {
+            *c.head++ = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR, .type = p->type};
+        } else {
             return ORCH_NOT_PLAIN;
+        }
     }
-    if (q.made && !make_output(o, &q)) return ORCH_NOT_PLAIN;
-    find_producers(o, &q, kernel, birth);
-    if (!ptoi_have_fan_in(o)) return give_up(o, &q);
+    if (q.made && !make_output(o, q.made, q.made_bytes, q.made_head)) return ORCH_NOT_PLAIN;
+    ptoi_map_take_in_place(o->edges.map, entry, c.entry, kernel, o->rings.head, found);
+    for (const uint64_t *b = birth; b < q.birth; b++) ptoi_note_producer(found, *b);
+    o->run.stats.dependences += found->count;
+    if (!ptoi_have_fan_in(o)) return give_up(o, q.made, q.made_head);
     struct task_slot *const t = window_task(o->window, o->rings.head);
     const uint64_t dep_begin = o->rings.dep_head;
     *t = (struct task_slot){.id = o->rings.head,
@@ -254,13 +270,13 @@ int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const
                             .arg_begin = begin,
                             .dep_begin = dep_begin,
                             .dep_count = ptoi_write_fan_in(o),
-                            .priority = (int32_t)priority,
+                            .priority = said.priority,
                             .param_count = (uint16_t)count,
                             .worker = (uint8_t)kernel->worker,
                             .flags = q.holds || q.made ? TASK_HOLDS : 0,
                             .exclusive = q.exclusive,
-                            .name = ptoi_image_offset(name)};
-    o->rings.arg_head = begin + (uint64_t)((char *)q.extent - (char *)q.first);
+                            .name = ptoi_image_offset(said.name)};
+    o->rings.arg_head = begin + (uint64_t)((char *)c.extent - (char *)head);
     if (q.made) {
         const char *const made = o->heap_base + q.made_head->value;
         memcpy(q.made->ref, &made, sizeof made);

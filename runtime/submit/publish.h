@@ -36,19 +36,19 @@ static inline bool ptoi_have_fan_in(struct orchestrator *o)
     return o->rings.dep_head - o->rings.dep_tail + count <= o->window->dep_limit || ptoi_wait_for_fan_in(o);
 }
 
-/* Writes an entry for each of them that has not completed: how many. */
+/* Writes an entry for each of them that has not completed: how many.  None was older than the window when it was found,
+ * so its slot is still its own. */
 static inline uint32_t ptoi_write_fan_in(struct orchestrator *o) /* model: PRUNE */
 {
     const struct map_found *const found = &o->edges.found;
     uint64_t *const entry = window_dep(o->window, 0);
     _Atomic uint64_t *const completed = window_completed(o->window, 0);
-    const uint64_t mask = o->window->dep_mask, first = o->rings.dep_head, tail = o->rings.tail,
-                   tasks = o->window->task_mask;
+    const uint64_t mask = o->window->dep_mask, first = o->rings.dep_head, tasks = o->window->task_mask;
     uint64_t at = first;
     for (const uint64_t *id = found->task_id, *end = id + found->count; id < end; id++) {
         const uint64_t producer = *id;
         entry[at & mask] = producer;
-        if (producer >= tail) at += load_acquire(&completed[producer & tasks], DONE) != producer + 1; /* [DONE] */
+        at += load_acquire(&completed[producer & tasks], DONE) != producer + 1; /* [DONE] */
     }
     o->rings.dep_head = at;
     o->run.stats.edges += (int64_t)(at - first);

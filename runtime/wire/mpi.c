@@ -45,9 +45,16 @@ struct reporting {
     MPI_Request request[];
 };
 
+/* Bytes on their way between runs. */
+struct passing {
+    MPI_Request request;
+    bool is_begun;
+};
+
 struct mpi_wire {
     struct wire wire;
-    MPI_Comm transfers, failures;
+    MPI_Comm transfers, failures, passed;
+    struct passing given, taken;
     struct reduction ordinary, last;
     bool is_last_found;      /* and the ordinary reductions are being completed */
     uint64_t tags;           /* a power of two */
@@ -56,7 +63,8 @@ struct mpi_wire {
     int count, room;
     uint64_t run;                /* the newest, from 1 */
     struct reporting *reporting; /* of all runs */
-    struct report early;         /* of the next run: a rank is ahead */
+    struct report *early;        /* by rank, of the next run: it is ahead; run 0: none */
+    int early_count;
     bool has_left_sends, has_begun_mpi;
 };
 
@@ -79,19 +87,47 @@ static MPI_Datatype element_of(const PTOArg *view)
                                    : MPI_UINT8_T;
 }
 
+static bool explain(struct mpi_wire *w, int error)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    if (is_fine(error)) return true;
+    if (is_fine(MPI_Error_string(error, text, &length)))
+        snprintf(w->wire.why, sizeof w->wire.why, "%.*s", (int)sizeof w->wire.why - 1, text);
+    return false;
+}
+
 /* false: it has too many elements, or MPI failed. */
-static bool make_type(const PTOArg *view, MPI_Datatype *type)
+static bool make_type(struct mpi_wire *w, const PTOArg *view, MPI_Datatype *type)
 {
     int unit;
     MPI_Type_size(element_of(view), &unit);
-    bool ok = is_fine(MPI_Type_dup(element_of(view), type));
+    bool ok = explain(w, MPI_Type_dup(element_of(view), type));
     for (int d = view->rank - 1; d >= 0 && ok; d--) {
         MPI_Datatype inner = *type;
-        ok = view->shape[d] <= INT32_MAX &&
-             is_fine(MPI_Type_create_hvector((int)view->shape[d], 1, (MPI_Aint)view->stride[d] * unit, inner, type));
+        const bool fits = view->shape[d] <= INT32_MAX;
+        if (!fits) snprintf(w->wire.why, sizeof w->wire.why, "a dimension has more than 2147483647 elements");
+        ok = fits &&
+             explain(w, MPI_Type_create_hvector((int)view->shape[d], 1, (MPI_Aint)view->stride[d] * unit, inner, type));
         MPI_Type_free(&inner);
     }
-    return ok && is_fine(MPI_Type_commit(type));
+    return ok;
+}
+
+/* Several views as one type, from absolute addresses. */
+static bool join_types(struct mpi_wire *w, const PTOArg *view, int count, MPI_Datatype *type)
+{
+    MPI_Datatype one[PTO_MAX_PARAMS];
+    MPI_Aint at[PTO_MAX_PARAMS];
+    int length[PTO_MAX_PARAMS], made = 0;
+    bool ok = count <= PTO_MAX_PARAMS;
+    for (; ok && made < count; made++) {
+        length[made] = 1;
+        ok = explain(w, MPI_Get_address(view[made].ptr, &at[made])) && make_type(w, &view[made], &one[made]);
+    }
+    ok = ok && explain(w, MPI_Type_create_struct(count, length, at, one, type));
+    for (int k = 0; k < (ok ? made : made - 1); k++) MPI_Type_free(&one[k]);
+    return ok;
 }
 
 static bool make_room(struct mpi_wire *w)
@@ -108,29 +144,32 @@ static bool make_room(struct mpi_wire *w)
 }
 
 static bool begin_transfer(struct wire *wire, bool is_send, int32_t peer, uint64_t number, const PTOArg *view,
-                           void *ticket)
+                           int32_t count, void *ticket)
 {
     struct mpi_wire *w = of(wire);
     MPI_Datatype type;
     const int tag = (int)(number & (w->tags - 1));
-    if (!make_room(w) || !make_type(view, &type)) return false;
+    if (!make_room(w) || !(count == 1 ? make_type(w, view, &type) : join_types(w, view, count, &type)) ||
+        !explain(w, MPI_Type_commit(&type)))
+        return false;
     MPI_Request *request = &w->request[w->count];
-    const int error = is_send ? MPI_Issend(view->ptr, 1, type, peer, tag, w->transfers, request)
-                              : MPI_Irecv(view->ptr, 1, type, peer, tag, w->transfers, request);
+    void *from = count == 1 ? view->ptr : MPI_BOTTOM;
+    const int error = is_send ? MPI_Issend(from, 1, type, peer, tag, w->transfers, request)
+                              : MPI_Irecv(from, 1, type, peer, tag, w->transfers, request);
     MPI_Type_free(&type);
-    if (!is_fine(error)) return false;
+    if (!explain(w, error)) return false;
     w->pending[w->count++] = (struct pending){ticket, is_send};
     return true;
 }
 
-static bool mpi_send(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket)
+static bool mpi_send(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count, void *ticket)
 {
-    return begin_transfer(w, true, peer, tag, view, ticket);
+    return begin_transfer(w, true, peer, tag, view, count, ticket);
 }
 
-static bool mpi_receive(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket)
+static bool mpi_receive(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count, void *ticket)
 {
-    return begin_transfer(w, false, peer, tag, view, ticket);
+    return begin_transfer(w, false, peer, tag, view, count, ticket);
 }
 
 static int mpi_progress(struct wire *wire, struct wire_ended *ended, int max)
@@ -141,7 +180,7 @@ static int mpi_progress(struct wire *wire, struct wire_ended *ended, int max)
         int at = MPI_UNDEFINED, any = 0;
         const int error = MPI_Testany(w->count, w->request, &at, &any, MPI_STATUS_IGNORE);
         if (!any || at == MPI_UNDEFINED) break;
-        ended[n++] = (struct wire_ended){w->pending[at].ticket, is_fine(error)};
+        ended[n++] = (struct wire_ended){w->pending[at].ticket, explain(w, error)};
         w->request[at] = w->request[--w->count];
         w->pending[at] = w->pending[w->count];
     }
@@ -237,15 +276,33 @@ static void mpi_notify(struct wire *wire, const struct wire_failure *failure)
             x->count++;
 }
 
-/* Reports of earlier runs are dropped.  One of the next run waits for it: that run begins after this one has ended. */
+/* One that came when the run before was here. */
+static bool take_early(struct mpi_wire *w, struct report *report)
+{
+    for (int k = 0; k < w->wire.ranks && w->early_count > 0; k++) {
+        if (w->early[k].run == 0 || w->early[k].run > w->run) continue;
+        *report = w->early[k];
+        w->early[k].run = 0;
+        w->early_count--;
+        return true;
+    }
+    return false;
+}
+
+/* Reports of earlier runs are dropped.  Those of the next run wait for it: that run begins after this one has ended, so
+ * each rank has one at most. */
 static bool mpi_listen(struct wire *wire, struct wire_failure *failure)
 {
     struct mpi_wire *w = of(wire);
-    struct report report = w->early;
+    struct report report = {.run = 0};
     MPI_Status status;
     int any = 0;
     while (report.run != w->run) {
-        if (report.run > w->run) w->early = report;
+        if (report.run > w->run) {
+            w->early[status.MPI_SOURCE] = report;
+            w->early_count++;
+        }
+        if (take_early(w, &report)) continue;
         if (!is_fine(MPI_Iprobe(MPI_ANY_SOURCE, 0, w->failures, &any, &status)) || !any ||
             !is_fine(MPI_Recv(&report, sizeof report, MPI_BYTE, status.MPI_SOURCE, 0, w->failures, MPI_STATUS_IGNORE)))
             return false;
@@ -289,9 +346,12 @@ static bool do_all_finalize(struct mpi_wire *w, bool is_good)
 static void mpi_close(struct wire *wire, bool is_good)
 {
     struct mpi_wire *w = of(wire);
-    if (!do_all_finalize(w, is_good)) return; /* MPI still uses its memory; the process ends */
+    int is_over = 0;
+    MPI_Finalized(&is_over);                             /* by a host program, to which it belongs */
+    if (is_over || !do_all_finalize(w, is_good)) return; /* MPI still uses its memory; the process ends */
     MPI_Comm_free(&w->transfers);
     MPI_Comm_free(&w->failures);
+    MPI_Comm_free(&w->passed);
     MPI_Comm_free(&w->ordinary.ranks);
     MPI_Comm_free(&w->last.ranks);
     if (w->has_begun_mpi) MPI_Finalize();
@@ -300,9 +360,39 @@ static void mpi_close(struct wire *wire, bool is_good)
         free(w->reporting);
         w->reporting = next;
     }
+    free(w->early);
     free(w->request);
     free(w->pending);
     free(w);
+}
+
+/* ---- between runs ------------------------------------------------------------------------------------------------ */
+
+/* Asked again until the request has ended. */
+static enum wire_answer test_passing(struct passing *p, int begun)
+{
+    int any = 0;
+    if (!p->is_begun && !is_fine(begun)) return WIRE_FAILED;
+    p->is_begun = true;
+    if (!is_fine(MPI_Test(&p->request, &any, MPI_STATUS_IGNORE))) return WIRE_FAILED;
+    p->is_begun = !any;
+    return any ? WIRE_DONE : WIRE_WAITS;
+}
+
+static enum wire_answer mpi_give(struct wire *wire, int32_t to, const void *data, int64_t bytes)
+{
+    struct mpi_wire *w = of(wire);
+    struct passing *p = &w->given;
+    return test_passing(p, p->is_begun ? MPI_SUCCESS
+                                       : MPI_Isend(data, (int)bytes, MPI_BYTE, to, 0, w->passed, &p->request));
+}
+
+static enum wire_answer mpi_take(struct wire *wire, int32_t from, void *data, int64_t bytes)
+{
+    struct mpi_wire *w = of(wire);
+    struct passing *p = &w->taken;
+    return test_passing(p, p->is_begun ? MPI_SUCCESS
+                                       : MPI_Irecv(data, (int)bytes, MPI_BYTE, from, 0, w->passed, &p->request));
 }
 
 static const struct wire_ops mpi_ops = {.begin = mpi_begin,
@@ -313,6 +403,8 @@ static const struct wire_ops mpi_ops = {.begin = mpi_begin,
                                         .reduce = mpi_reduce,
                                         .notify = mpi_notify,
                                         .listen = mpi_listen,
+                                        .give = mpi_give,
+                                        .take = mpi_take,
                                         .close = mpi_close};
 
 static bool begin_mpi(struct mpi_wire *w, char *message, size_t size)
@@ -333,21 +425,23 @@ static bool begin_mpi(struct mpi_wire *w, char *message, size_t size)
 
 static bool join(struct mpi_wire *w)
 {
-    MPI_Comm *const comms[] = {&w->transfers, &w->failures, &w->ordinary.ranks, &w->last.ranks};
+    MPI_Comm *const comms[] = {&w->transfers, &w->failures, &w->passed, &w->ordinary.ranks, &w->last.ranks};
     int *largest = NULL, has_largest = 0;
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
         if (!is_fine(MPI_Comm_dup(MPI_COMM_WORLD, comms[i])) ||
             !is_fine(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN)))
             return false;
     MPI_Comm_rank(w->transfers, &w->wire.rank);
     MPI_Comm_size(w->transfers, &w->wire.ranks);
+    w->early = calloc((size_t)w->wire.ranks, sizeof *w->early);
+    if (!w->early) return false;
     MPI_Comm_get_attr(w->transfers, MPI_TAG_UB, &largest, &has_largest);
     const uint64_t most = has_largest ? (uint64_t)*largest + 1 : 1 << 15;
     for (w->tags = 1; 2 * w->tags <= most;) w->tags *= 2;
     return true;
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_1(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_2(char *message, size_t size)
 {
     struct mpi_wire *w = calloc(1, sizeof *w);
     if (!w) {

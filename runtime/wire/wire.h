@@ -18,28 +18,31 @@ struct wire_ended {
 /* The answer of a reduction. */
 enum wire_answer { WIRE_WAITS, WIRE_DONE, WIRE_FAILED };
 
-enum { WIRE_REDUCED = 4, WIRE_TEXT = 1024 };
+enum { WIRE_REDUCED = 4, WIRE_TEXT = 1024, WIRE_HOST = 64, WIRE_WHY = 256, WIRE_PART = 64 << 10 };
 
 /* A failure of a run, as its rank reports it to the others. */
 struct wire_failure {
     int32_t rank, status;
-    int32_t signal; /* that has cancelled the run there; 0: none */
+    int32_t signal;       /* that has cancelled the run there; 0: none */
+    char host[WIRE_HOST]; /* the name of its machine */
     char text[WIRE_TEXT];
 };
 
 struct wire {
     int32_t rank, ranks;
     const struct wire_ops *ops;
+    char why[WIRE_WHY]; /* the newest transfer failed; "": nothing is known */
 };
 
 struct wire_ops {
     /* A run begins: what was reported in those before is forgotten. */
     void (*begin)(struct wire *w);
-    /* Begins to send a view, or to receive one.  The tags of the transfers from one rank to another are different while
-     * they are in flight; no order of arrival is relied on.  The view, the ticket and the memory stay until the
-     * transfer has ended or was cancelled.  A send ends when its receive has begun.  false: the wire failed. */
-    bool (*send)(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket);
-    bool (*receive)(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket);
+    /* Begins to send `count` views in one message, or to receive as many of the same bytes each.  The tags of the
+     * transfers from one rank to another are different while they are in flight; no order of arrival is relied on.  The
+     * views, the ticket and the memory stay until the transfer has ended or was cancelled.  A send ends when its
+     * receive has begun.  false: the wire failed. */
+    bool (*send)(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count, void *ticket);
+    bool (*receive)(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count, void *ticket);
     /* Moves bytes; returns how many transfers have ended. */
     int (*progress)(struct wire *w, struct wire_ended *ended, int max);
     /* Gives up all transfers that have not ended: afterwards nothing touches their memory, and none of them ends. */
@@ -47,20 +50,30 @@ struct wire_ops {
     /* Asked until it answers: the least and the most of WIRE_REDUCED numbers of all ranks.  Every rank reduces in the
      * same order.  is_last: of the run; it needs all ranks, in whatever order they came before, and does not fail. */
     enum wire_answer (*reduce)(struct wire *w, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most);
-    /* Reports the failure of this rank to all; has another one reported one?  The first of a run counts. */
+    /* Reports the failure of this rank to all, at most once in a run; has another one reported one that was not heard
+     * yet? */
     void (*notify)(struct wire *w, const struct wire_failure *failure);
     bool (*listen)(struct wire *w, struct wire_failure *failure);
+    /* Between runs, and asked until they answer: at most WIRE_PART bytes to another rank, and from one.  What a rank
+     * gives to another one, that one takes in the same order, each as many bytes.  A give may end before its take
+     * begins, or not before. */
+    enum wire_answer (*give)(struct wire *w, int32_t to, const void *data, int64_t bytes);
+    enum wire_answer (*take)(struct wire *w, int32_t from, void *data, int64_t bytes);
     /* is_good: no run has failed, so nothing is in flight.  The wire is gone. */
     void (*close)(struct wire *w, bool is_good);
 };
 
 /* The function of a library that is a wire; the library belongs to one build of the runtime. */
-#define WIRE_SYMBOL "pto_wire_open_1"
+#define WIRE_SYMBOL "pto_wire_open_2"
 /* Joins the ranks of the job.  NULL: `message` says why not. */
 typedef struct wire *wire_open(char *message, size_t size);
 
 /* open.c: the wire of this process.  NULL: it is the only rank, and *is_launched is false; or it was started as one of
  * several, and `message` says why it cannot join them. */
 struct wire *ptoi_wire_open(bool *is_launched, char *message, size_t size);
+
+/* pass.c: all of it, however much.  Blocks until the other rank has come.  false: the wire failed. */
+bool ptoi_wire_give(struct wire *w, int32_t to, const void *data, int64_t bytes);
+bool ptoi_wire_take(struct wire *w, int32_t from, void *data, int64_t bytes);
 
 #endif

@@ -1,7 +1,9 @@
 /* test_ascend.c - the backend ascend through the C API, over the stub.  ABI stub, not run on Ascend. */
+#include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
 #include "unit_kernels.h"
+#include <pthread.h>
 #include <pto/pto_runtime.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -259,6 +261,30 @@ TEST(a_device_that_failed_is_not_used_again)
     CLOSE(rt);
 }
 
+static void *ask_for_failure(void *backend)
+{
+    const struct backend *b = backend;
+    return (void *)(uintptr_t)b->mirror->failure(b);
+}
+
+/* A copy that fails beside a task that does: both report it. */
+TEST(two_threads_ask_for_one_failure)
+{
+    setenv("PTO_STUB_FAIL", "aclrtRecordEvent:1", 1);
+    PTORuntime *rt = create(PTO_ENGINE_THREADS);
+    struct arrays a = {.x = {1}};
+    EXPECT_EQ(pto_runtime_run(rt, add_up, &a), PTO_ERR_DEVICE);
+    unsetenv("PTO_STUB_FAIL");
+    pthread_t other;
+    void *text = NULL;
+    void *const backend = (void *)(uintptr_t)rt->core.backend;
+    EXPECT_EQ(pthread_create(&other, NULL, ask_for_failure, backend), 0);
+    EXPECT(strstr(ask_for_failure(backend), "aclrtRecordEvent failed with error 507899: injected") != NULL);
+    EXPECT_EQ(pthread_join(other, &text), 0);
+    EXPECT(text == ask_for_failure(backend));
+    CLOSE(rt);
+}
+
 TEST(what_could_not_be_given_back_is_reported)
 {
     setenv("PTO_STUB_FAIL", "aclrtDestroyStream:2", 1);
@@ -404,7 +430,7 @@ TEST(bad_work_requests_fail_as_on_sim)
 
 /* ---- host and device in step: random programs against what happens when everything runs at once ------------------ */
 
-enum { ARRAYS = 4, LENGTH = 48, STEPS = 120 };
+enum { ARRAYS = 4, LENGTH = 48, ITERATIONS = 120 };
 
 struct world {
     int64_t block[ARRAYS / 2 * LENGTH]; /* two arrays of the host that touch */
@@ -475,7 +501,7 @@ static void play(PTORuntime *rt, void *arg)
         }
         for (int i = 0; i < LENGTH; i++) w->model[a][i] = a < ARRAYS / 2 ? w->array[a][i] : a;
     }
-    for (int i = 0; i < STEPS; i++) step(rt, w);
+    for (int i = 0; i < ITERATIONS; i++) step(rt, w);
 }
 
 TEST(host_and_device_stay_in_step)

@@ -52,7 +52,7 @@ TEST(a_program_describes_its_entries)
     begin();
     PTOSignature s;
     EXPECT_EQ(pto_program_describe(numbers, NULL, &s), PTO_OK);
-    EXPECT(s.entry_count == 17 && s.name == NULL && s.param_count == 2);
+    EXPECT(s.entry_count == 19 && s.name == NULL && s.param_count == 2);
     EXPECT_STR(s.entries[0], "f");
     EXPECT_STR(s.params[1].derived, "from + 1");
     EXPECT_EQ(pto_program_describe(numbers, "half", &s), PTO_OK);
@@ -176,6 +176,8 @@ TEST(every_mistake_is_found_before_anything_runs)
             CALL(rt, numbers, "plus", PTO_R("a", &made)));
     REFUSED(PTO_ERR_ARGUMENT, argument, "'n' has no value (i64)",
             CALL(rt, numbers, "half", PTO_T("a", tb), PTO_F("x", 1)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'n' is i64, 2 is given as a real number: PTO_I",
+            CALL(rt, numbers, "half", PTO_T("a", tb), PTO_F("n", 2)));
     REFUSED(PTO_ERR_ARGUMENT, argument, "'n' is i64, '1.5' is not an integer",
             CALL(rt, numbers, "half", PTO_T("a", tb), PTO_F("n", 1.5)));
     REFUSED(PTO_ERR_ARGUMENT, argument, "'big' is bool, '2' is not true, false, 1 or 0",
@@ -221,6 +223,23 @@ TEST(a_sparse_matrix_is_a_struct_of_its_arrays_and_binds_its_columns)
     REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_SHAPE, "'a' has 5 columns, declared '4', which is 4",
             CALL(rt, numbers, "four", PTO_S("a", a)));
     EXPECT_EQ(CALL(rt, numbers, "wider", PTO_S("a", a)), PTO_OK); /* R + 3 is an expression */
+    /* a square matrix by columns has the same arrays: its transpose would be computed with */
+    PTOSparse *even = pto_sparse_make(PTO_CSR, 2, 2, (PTOTensor *[]){arrays[0], arrays[1], arrays[2]}, PTO_CHECK_SHAPE),
+              *turned = pto_sparse_transpose(even);
+    PTOTensor *two = pto_tensor_slice(tx, 0, 0, 2, 1);
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT,
+            "the ptr of 'a' counts rows, that of the matrix, which is CSC, counts columns",
+            CALL(rt, numbers, "spmv", PTO_S("a", turned), PTO_T("x", two), PTO_T("y", ty)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "the ptr of 'a' counts rows",
+            CALL(rt, numbers, "square", PTO_S("a", turned)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "the ptr of 'a' counts columns",
+            CALL(rt, numbers, "by_columns", PTO_S("a", even)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "the ptr of 'a' counts columns",
+            CALL(rt, numbers, "squared_columns", PTO_S("a", even)));
+    EXPECT_EQ(CALL(rt, numbers, "by_columns", PTO_S("a", turned)), PTO_OK);
+    pto_sparse_release(even);
+    pto_sparse_release(turned);
+    pto_tensor_release(two);
     REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "'width' has no formal 'a.row' for the sparse matrix",
             CALL(rt, numbers, "width", PTO_S("a", coo)));
     REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "'a.val' is given twice",
@@ -354,6 +373,9 @@ TEST(a_result_that_only_some_paths_make_is_copied_and_what_fails_is_freed)
     }
     pto_pool_stats(&before);
     EXPECT_EQ(CALL(rt, numbers, "made_in_vain", PTO_T("x", tx), PTO_R("result", &y)), PTO_ERR_ASSERT);
+    /* the thread that called has the text too */
+    EXPECT(strstr(pto_last_error(rt), "not below 0") && strcmp(pto_last_error(NULL), pto_last_error(rt)) == 0);
+    EXPECT_EQ(pto_last_status(), PTO_ERR_ASSERT);
     EXPECT(y == NULL);
     x[0] = -1;
     EXPECT_EQ(CALL(rt, numbers, "made_in_vain", PTO_T("x", tx)), PTO_OK); /* nobody wants it */
@@ -421,7 +443,9 @@ TEST(a_kernel_that_needs_no_gaps_says_which_argument_has_some)
     PTOTensor *ta = row(PTO_F32, a, 8), *ts = row(PTO_F32, &s, 1), *even = pto_tensor_slice(ta, 0, 0, 4, 2);
     EXPECT_EQ(CALL(rt, numbers, "total", PTO_T("a", even), PTO_T("s", ts)), PTO_ERR_ARGUMENT);
     EXPECT(strstr(pto_last_error(rt), "[E18]"));
-    EXPECT(strstr(pto_last_error(rt), "arguments that are strided: 'a'; pto_tensor_dense makes contiguous ones"));
+    EXPECT(
+        strstr(pto_last_error(rt),
+               "arguments that are strided: 'a'; pto_tensor_dense, in Python Tensor.dense(), makes contiguous ones"));
     PTOTensor *dense = pto_tensor_dense(even);
     EXPECT_EQ(CALL(rt, numbers, "total", PTO_T("a", dense), PTO_T("s", ts)), PTO_OK);
     EXPECT(s == 16);

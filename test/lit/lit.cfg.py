@@ -3,6 +3,8 @@
 #   %ptoc      the compiler of this build            %pto-cc    C compiler with warnings as errors, links the runtime
 #   %cxx-check, %cxx-module   C++, warnings as errors: compile only, or a shared object
 #   %gcc-check, %clang-check   compile only, warnings as errors, by name of the compiler (feature: clang)
+#   %calls     for CC: a submit is a call, which takes the C compiler half the time of inlining it; for optimized programs of many submits
+#              that are about something else
 #   %python    Debian's Python, with numpy           %examples  the examples folder     %inputs  test/lit/Inputs
 #   %scripts   the scripts folder                    %source    the top folder
 #   %stub, %stub-old   the folders with the stub of CANN's library, for LD_LIBRARY_PATH (test/ascend)
@@ -40,6 +42,7 @@ config.substitutions += [
     ("%clang-check", "%s %s" % (clang or "clang", strict)),
     ("%cxx-check", config.pto_cxx + " -std=c++17 -Wall -Wextra -Werror -fsyntax-only"),
     ("%cxx-module", config.pto_cxx + " -std=c++17 -Wall -Wextra -Werror -ffp-contract=off -g -fPIC -shared " + config.pto_sanitize_flags),
+    ("%calls", config.pto_cc + " -DPTO_CALL_SUBMITS=1"),
     ("%python", config.pto_python),
     ("%examples", os.path.join(config.pto_source, "examples")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
@@ -60,6 +63,8 @@ environment = config.environment
 environment["PATH"] = os.pathsep.join([config.pto_llvm_tools, environment["PATH"]])
 environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 environment["CC"] = config.pto_cc       # a sanitized library links only with the compiler that made it
+if config.pto_linker:
+    environment["COMPILER_PATH"] = config.pto_linker  # test/CMakeLists.txt; a test of what the linker does says COMPILER_PATH=/usr/bin
 environment["NO_COLOR"] = "1"
 environment["XDG_CACHE_HOME"] = os.path.join(config.pto_exec_root, "cache")  # kernels of std/ are compiled once for all tests
 environment.update({name: os.environ[name] for name in ("PTO_CORPUS_EVERY", "PTO_RANDOM", "PTO_SEED") if name in os.environ})  # larger runs

@@ -16,8 +16,12 @@ def ask(ptoc, path, *words):
     return p.stdout.decode() if p.returncode == 0 else None
 
 
-def releases_of_c(text, stem, lines):
-    """{(line, name)} of the C: of lifetimes that end by what a pass has decided, not at a `drop` or where the function ends."""
+RELEASE = r"pto_release\(rt, |pto_slot_end\(rt, \w+, "
+DROP = r"pto_drop\(rt, &"  # of what was moved into the function, also where that ends
+
+
+def releases_of_c(text, stem, lines, calls):
+    """{(line, name)} of the C: of lifetimes that end by what a pass has decided, not at a `drop` or where a tensor's scope ends."""
     found, line, mine = set(), 0, False
     for c in text.split("\n"):
         mark = re.match(r'#line (\d+) "(.*)"', c)
@@ -25,7 +29,7 @@ def releases_of_c(text, stem, lines):
             line, mine = int(mark.group(1)) - 1, os.path.basename(mark.group(2)) == stem
         else:
             line += 1  # as a C compiler counts
-            release = re.match(r"\s*(?:pto_release\(rt, |pto_slot_end\(rt, \w+, )(\w+)\);", c)
+            release = re.match(r"\s*(?:%s)(\w+)\);" % calls, c)
             # A `drop`, or a `var` that becomes another tensor, ends a lifetime where the program says so.
             if release and mine and not re.search(r"\bdrop\b|\b%s = " % release.group(1), lines[line - 1]):
                 found.add((line, release.group(1)))
@@ -84,7 +88,8 @@ def compare(ptoc, client, path):
     wrong = []
     released = {(h["position"]["line"] + 1, name) for h in hints if h["label"].startswith("// released: ")
                 for name in h["label"][len("// released: "):].replace(".", "_").split(", ")}
-    in_c = releases_of_c(c, os.path.basename(path), lines)
+    in_c = releases_of_c(c, os.path.basename(path), lines, RELEASE)
+    dropped = releases_of_c(c, os.path.basename(path), lines, DROP)
     # The printer numbers names and gives some to what has none in the text: those of the text are compared.
     plain = {(line, name) for line, name in in_c if re.search(r"\b(let|in|own|inout|out|var) %s\b" % name, text)}
     in_dump = releases_of_dump(dump, path)
@@ -92,7 +97,7 @@ def compare(ptoc, client, path):
         wrong.append("released: the dump has %s more" % (in_dump - released))
     if not plain <= released:
         wrong.append("released: the C has %s more" % (plain - released))
-    lost = {(line, name) for line, name in released if (line, name) not in in_c and (line, name) not in in_dump}
+    lost = released - in_c - dropped - in_dump
     if lost:
         wrong.append("released: neither the C nor the dump has %s" % lost)
     functions, scopes = bounds_of(bounds, path)

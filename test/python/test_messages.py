@@ -1,5 +1,9 @@
 """Calls from Python that are refused: every message names the argument and the fix."""
 import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
 import unittest
 
 import numpy as np
@@ -24,6 +28,19 @@ class Messages(unittest.TestCase):
         self.refused(TypeError, "'a' is an array, f32\\[M, N\\], not list", m.plus, [1], a)
         self.refused(TypeError, "'n' is i64, not 1.5", m.half, 1.0, True, 1.5)
         self.refused(TypeError, "'x' is f64, not 'y'", m.half, "y", True, 1)
+
+    def test_a_missing_library_names_how_it_is_made_in_a_clone_and_elsewhere(self):
+        with tempfile.TemporaryDirectory() as top:
+            shutil.copytree(pathlib.Path(ptoc.__file__).parent, pathlib.Path(top, "python/ptoc"), ignore=shutil.ignore_patterns("__pycache__"))
+
+            def text():
+                nowhere = "import pathlib; pathlib.Path.exists = lambda path: False; import ptoc"  # it may be installed in the system
+                return subprocess.run([sys.executable, "-B", "-c", nowhere], env={"PYTHONPATH": f"{top}/python", "PATH": "/nowhere"},
+                                      capture_output=True, text=True).stderr
+
+            self.assertIn("libpto.so was not found: install ptoc, put it into PATH, or set PTO_PREFIX", text())
+            pathlib.Path(top, "dev").touch()
+            self.assertIn("libpto.so was not found: ./dev build release makes it", text())
 
     def test_elements_in_another_order_of_bytes_name_the_argument_and_the_fix(self):
         a = matrix()

@@ -193,6 +193,8 @@ class Aggregates:
         ended = ["%s[%d]" % (name, i) for i in range(count) if r.random() < 0.4]
         if ended and r.random() < 0.5:
             self.tensors = [t for t in self.tensors if t.text not in ended]
+            if len(ended) > 1 and r.random() < 0.4:
+                self.exchange(ended.pop(), ended.pop(), element, shape)
             for text in ended:
                 self.end_element(text, element, shape)
             return

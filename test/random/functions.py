@@ -35,7 +35,8 @@ class Functions:
         formals, outs = [], []
         for direction in [r.choice(["in", "inout", "inout", "out", "own"]) for _ in range(r.randint(1, 2))]:
             formals.append((direction, self.fresh("c"), type_, [n], 0, 0))
-            v = w.see_struct(formals[-1][1], type_, n, direction in ("inout", "out"), "formal")
+            kind = "local" if direction == "own" else "formal"
+            v = w.see_struct(formals[-1][1], type_, n, direction in ("inout", "out", "own"), kind)
             if direction == "out":
                 outs.append(v)
             else:
@@ -214,6 +215,13 @@ class Functions:
         w.emit("%s(%s, %s %s%s);" % (w.kernel_name("copy1" if formals[1][0] == "out" else "mix1", element), t, formals[1][0], y,
                                      "" if formals[1][0] == "out" else ", 3"))
         w.tensors.append(place)
+        if r.random() < 0.5:  # whatever is done with a tensor that is made here
+            owned.kind = "local"
+            if r.random() < 0.5:
+                w.do_adopt()
+            w.body(r.randint(1, 3))
+            self.finish(w, home, self.head(name, dims, formals), Function(name, home, dims, formals, cost=4))
+            return
         owned.writable = False
         w.body(r.randint(0, 2))
         if r.random() < 0.4:

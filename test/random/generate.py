@@ -23,9 +23,10 @@ from jumps import Jumps
 from regions import Regions
 from shapes import Shapes
 from statements import Statements
+from taken import Taken, Takers
 
 
-class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps, Carried, InPlace, Decided, Shapes):
+class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps, Carried, InPlace, Decided, Shapes, Taken):
     """One function body: lines, and what is visible where the next line goes."""
 
     def __init__(self, maker, home):
@@ -85,7 +86,7 @@ class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps
                   ("gather", 3), ("library", 2), ("leave", 2), ("halo", 2), ("twin", 2), ("pieces", 3), ("product", 2), ("solid", 2),
                   ("tile_ranges", 2), ("struct", 9), ("array", 3), ("escape", 4), ("partly", 3), ("wide", 2), ("carried", 4),
                   ("structs", 4), ("give", 3), ("inplace", 6), ("stir", 2), ("combine", 3), ("slide", 2), ("decided", 6),
-                  ("turned", 5), ("cells", 6)]
+                  ("turned", 5), ("cells", 6), ("adopt", 5), ("exchange", 3)]
 
     def statement(self):
         if self.maker.size <= 0:
@@ -99,7 +100,7 @@ class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps
         self.body(self.rng.randint(1, most))
 
 
-class Maker(Functions, DecidedFunctions):
+class Maker(Functions, DecidedFunctions, Takers):
     """One entry, with the functions that it calls and the values that it is run with."""
 
     def __init__(self, rng, prefix, file, breaker=None):
@@ -150,18 +151,6 @@ class Maker(Functions, DecidedFunctions):
         if not any(name in text for text in self.texts[home]):
             self.texts[home].append("orch %s(inout n: i64, by: i64) -> i64 {\n  let was = n;\n  n = (n + by %% 1001) %% 1001;\n"
                                     "  if by > 3 { %s(inout n, -by); }\n  return was;\n}" % (name, name))
-        return name
-
-    def taker(self, home, element, rank):
-        """A function that is given a tensor and returns it, or what it makes of it."""
-        way = self.rng.randint(0, 2)
-        name, dims = "%s_take%d_%s%d" % (self.prefix, way, element, rank), ["M", "N", "P", "Q", "R", "S", "T", "U"][:rank]
-        name += "_lib" if home == "lib" else ""
-        type_ = "%s[%s]" % (element, ", ".join(dims))
-        if not any(name + "<" in text for text in self.texts[home]):
-            plus, bump = (self.use_kernel(stem + str(rank), [element], home) for stem in ("plus", "bump"))
-            body = ["return t;", "%s(inout t, 2.5);\n  return t;" % bump, "if %s > 2 { return t; }\n  return %s(t, t);" % (dims[0], plus)][way]
-            self.texts[home].append("orch %s<%s>(own t: %s) -> %s {\n  %s\n}" % (name, ", ".join(dims), type_, type_, body))
         return name
 
     def use_kernel(self, stem, types, home):
@@ -262,7 +251,8 @@ class Maker(Functions, DecidedFunctions):
                 shape = [Lin({n: 1}, 0, *dims[n]) for n in missing] + shape[:1] * r.randint(0, 3 - len(missing))
             name = self.fresh("a")
             formals.append((direction, name, element, shape, 0, 0))
-            t = Tensor(name, element, shape, self.new_root(), direction in ("out", "inout"), "formal")
+            is_own = direction == "own"
+            t = Tensor(name, element, shape, self.new_root(), direction in ("out", "inout", "own"), "local" if is_own else "formal")
             if direction == "out":
                 outs.append(t)
             elif direction == "acc":
@@ -309,8 +299,8 @@ class Maker(Functions, DecidedFunctions):
         w, dims = self.new_writer("main", r.randint(6, 22)), self.dims(r.randint(0, 3))
         self.awaits, self.calls = 5, 6
         self.see_dims(w, dims)
-        directions = [r.choice(["in", "inout"])] + [r.choice(["in", "inout", "out"]) for _ in range(r.randint(1, 3))]
-        if all(d == "in" for d in directions):
+        directions = [r.choice(["in", "inout"])] + [r.choice(["in", "inout", "out", "own"]) for _ in range(r.randint(1, 3))]
+        if set(directions) <= {"in", "own"}:
             directions[-1] = "out"
         formals, outs = self.formals(w, dims, directions)
         for t in w.tensors + outs:
@@ -319,10 +309,12 @@ class Maker(Functions, DecidedFunctions):
         struct_outs = []
         if bundle and dims and r.random() < 0.5:
             n = r.choice(sorted(dims))
-            type_, direction, name = r.choice(bundle), r.choice(["in", "inout", "out"]), self.fresh("c")
+            type_, direction, name = r.choice(bundle), r.choice(["in", "inout", "out", "own"]), self.fresh("c")
             argument = Lin({n: 1}, 0, *dims[n])
             formals.append((direction, name, type_, [argument], 0, 0))
             v = w.see_struct(name, type_, argument, direction != "in", "entry", True)
+            if direction == "own":
+                v.kind = "local"
             if direction == "out":
                 struct_outs.append(v)
             else:

@@ -312,6 +312,29 @@ TEST(kernels_beside_each_other_have_lines_of_their_own)
                                      ptoi_grain_line(&g, (const PTOKernel *)(memory + (size_t)j * step)));
 }
 
+#ifndef PTO_TINY /* there the answers are drawn */
+/* A task that is expected to be short lies behind another in a lane: behind one that is as long as its kernel's other
+ * calls it would wait while a worker has nothing to do. */
+TEST(a_kernel_whose_calls_differ_is_expected_to_be_long)
+{
+    static struct grain g;
+    static _Alignas(64) char memory[64];
+    const PTOKernel *const kernel = (const PTOKernel *)memory;
+    ptoi_grain_init(&g, 4);
+    for (int batch = 0; batch < 20; batch++) {
+        ptoi_grain_measured(&g, kernel, 60000);
+        ptoi_grain_measured(&g, kernel, 3000);
+        ptoi_grain_measured(&g, kernel, 3000);
+        EXPECT(ptoi_grain_ns(&g, kernel) > 40000);
+    }
+    for (int i = 0; i < 40; i++) ptoi_grain_measured(&g, kernel, 3000); /* the long ones are over */
+    EXPECT(ptoi_grain_ns(&g, kernel) < 3500);
+    ptoi_grain_measured(&g, kernel, 100);
+    EXPECT(ptoi_grain_is_fine(&g, kernel));
+    EXPECT_EQ(ptoi_grain_ns(&g, kernel), 100);
+}
+#endif
+
 TEST(a_kernel_measured_as_short_is_executed_inline)
 {
     int here = 0;

@@ -74,6 +74,15 @@ TEST(exp_is_within_2_ulp)
 {
     EXPECT_CLOSE(exp, expl, 750.0, DBL_MAX, 2);
 }
+/* The last finite results, those of a few bits, and the last that is not 0. */
+TEST(exp_is_within_2_ulp_where_its_exponent_ends)
+{
+    static const float ranges[][2] = {{88.3f, 89.1f}, {-88.0f, -86.9f}, {-104.1f, -102.0f}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (float x = ranges[i][0]; x < ranges[i][1]; x = nextafterf(x, INFINITY))
+            EXPECT(error_f32(pto_exp_f32(x), expl((long double)x)) <= 2);
+    EXPECT(pto_exp_f32(FLT_MAX) == INFINITY && pto_exp_f32(-FLT_MAX) == 0 && pto_exp_f32(-3.0e6f) == 0);
+}
 TEST(log_is_within_2_ulp)
 {
     EXPECT_CLOSE(log, logl, 2.0, DBL_MAX, 2);

@@ -108,3 +108,38 @@ TEST(a_run_and_an_await_wait_for_the_status_of_a_failure_that_is_claimed)
             pto_runtime_destroy(rt);
         }
 }
+
+/* Another thread prints the message, as the watch of a run that takes too long does, while an older failure replaces
+ * it. */
+static void *read_until_replaced(void *arg)
+{
+    struct run_status *o = arg;
+    const char *text;
+    do {
+        text = ptoi_run_message(o);
+        if (strcmp(text, "the first, of this rank") != 0 && strcmp(text, "the oldest (on rank 2, host)") != 0)
+            return arg;
+    } while (text[4] != 'o');
+    return NULL;
+}
+
+TEST(an_older_failure_replaces_the_message_while_other_threads_read_it)
+{
+    static struct run_status o;
+    for (int k = 0; k < 20; k++) {
+        pthread_t thread;
+        void *torn = NULL;
+        ptoi_run_status_reset(&o);
+        EXPECT(ptoi_fail(&o, PTO_ERR_CANCELLED, NULL, "the first, of this rank"));
+        const char *const before = ptoi_run_message(&o);
+        assert_int_equal(pthread_create(&thread, NULL, read_until_replaced, &o), 0);
+        ptoi_run_status_replace(&o, PTO_ERR_KERNEL, "the oldest (on rank %d, %s)", 2, "host");
+        pthread_join(thread, &torn);
+        EXPECT(torn == NULL);
+        EXPECT_STR(before, "the first, of this rank");
+        EXPECT_STR(ptoi_run_message(&o), "the oldest (on rank 2, host)");
+        EXPECT_EQ(ptoi_status(&o), PTO_ERR_KERNEL);
+    }
+    ptoi_run_status_reset(&o);
+    EXPECT_STR(ptoi_run_message(&o), "");
+}

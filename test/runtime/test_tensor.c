@@ -278,9 +278,10 @@ TEST(the_dump_lists_each_tensor_with_its_references)
     pto_registry_dump(out);
     fclose(out);
     EXPECT(strncmp(text, "Registry: 2 tensors\n", 20) == 0);
-    snprintf(line, sizeof line, "  i64[3] 24 bytes, 2 references; buffer %llu with 2 references, 1 pin; made at 0x",
+    snprintf(line, sizeof line, "  i64[3] 24 bytes, 2 references; buffer %llu with 2 references, 1 pin; made at ",
              (unsigned long long)describe(t).buffer);
     EXPECT(strstr(text, line) != NULL);
+    EXPECT(strstr(text, "test_tensor(") != NULL);                                /* the object, for addr2line */
     EXPECT(strstr(text, "  i64[2, 3] 48 bytes, 2 references; buffer ") != NULL); /* one is the map's */
     free(text);
     pto_tensor_unmap(t);

@@ -88,6 +88,68 @@ TEST(a_task_that_is_forgotten_is_found_by_nobody)
     ptoi_map_destroy(m);
 }
 
+/* A plain task writes its accesses into the ring of entries, where they lie side by side. */
+TEST(accesses_are_written_in_place_up_to_the_end_of_the_ring)
+{
+    struct tensormap *m = map_of(4);
+    struct map_buffer b = {0};
+    ptoi_map_open(m, &b, 0, 200);
+    for (uint64_t task = 1; task < 9; task++) {
+        EXPECT(ptoi_map_reserve(m, 2));
+        struct map_entry *const e = ptoi_map_begin_in_place(m, 2, &found);
+        EXPECT((e != NULL) == (task % 2 == 1)); /* one more has been added by then */
+        if (e) {
+            for (int k = 0; k < 2; k++) {
+                e[k].buffer = &b;
+                e[k].region = bytes_of(100 * k, 100);
+                e[k].access = ACCESS_UPDATE;
+            }
+            ptoi_map_take_in_place(m, e, e + 2, NULL, task, &found);
+            EXPECT(found.count == (task > 1) && (task == 1 || is_found(task - 1)));
+            ptoi_map_retire(m, task);
+        } else {
+            add(m, &b, bytes_of(0, 200), ACCESS_WRITE, task);
+            add(m, &b, bytes_of(0, 200), ACCESS_WRITE, task);
+            ptoi_map_retire(m, task);
+        }
+        EXPECT(ptoi_map_is_valid(m));
+    }
+    ptoi_map_retire(m, 9);
+    EXPECT(ptoi_map_used(m) == 0);
+    ptoi_map_destroy(m);
+}
+
+/* A write that contains all that a cell has takes the whole chain at once; else the chain is walked. */
+TEST(a_write_takes_what_begins_where_it_begins_and_no_more)
+{
+    struct tensormap *m = map_of(32);
+    struct map_buffer b = {0};
+    const struct region all = bytes_of(0, 100), tile = box_of(64, 0, 0, 4, 8);
+    ptoi_map_open(m, &b, 0, 200);
+    add(m, &b, all, ACCESS_WRITE, 1);
+    add(m, &b, bytes_of(0, 60), ACCESS_READ, 2);
+    add(m, &b, bytes_of(50, 10), ACCESS_READ, 3);
+    struct map_access a[2] = {{.buffer = &b, .region = &all, .access = ACCESS_READ},
+                              {.buffer = &b, .region = &all, .access = ACCESS_UPDATE}};
+    ptoi_map_begin(m, &found);
+    ptoi_map_find_and_add(m, a, 2, NULL, 4, &found);
+    EXPECT(found.count == 3 && is_found(1) && is_found(2) && is_found(3));
+    EXPECT(b.entries == 2 && ptoi_map_is_valid(m)); /* its own two are left */
+    struct map_buffer matrix = {0};
+    ptoi_map_open(m, &matrix, MATRIX, MATRIX + 64 * 64 * 4);
+    add(m, &matrix, tile, ACCESS_WRITE, 5);
+    add(m, &matrix, tile, ACCESS_READ, 6);
+    struct map_access update = {.buffer = &matrix, .region = &tile, .access = ACCESS_UPDATE};
+    ptoi_map_begin(m, &found);
+    ptoi_map_find_and_add(m, &update, 1, NULL, 7, &found);
+    EXPECT(found.count == 2 && is_found(5) && is_found(6));
+    EXPECT(matrix.entries == 1 && ptoi_map_is_valid(m));
+    struct region wider = box_of(64, 0, 0, 4, 16);
+    add(m, &matrix, tile, ACCESS_READ, 8);
+    EXPECT(find(m, &matrix, wider, ACCESS_WRITE) == 2 && is_found(7) && is_found(8));
+    ptoi_map_destroy(m);
+}
+
 /* Also of a task that never comes, so no task retires. */
 TEST(the_entries_of_a_forgotten_task_are_room_again)
 {

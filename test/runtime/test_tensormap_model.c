@@ -117,6 +117,22 @@ static void model_check(struct model *o, struct model_task *t, const struct map_
     o->edges += (uint64_t)f->count;
 }
 
+/* The accesses of a plain task are written where the map keeps them.  false: that is not possible. */
+static bool model_submit_in_place(struct model *o, const struct model_task *t, struct map_buffer *const *b)
+{
+    struct map_entry *const first = ptoi_map_begin_in_place(o->map, t->count, &found), *e = first;
+    if (!first) return false;
+    for (int32_t i = 0; i < t->count; i++) {
+        if (t->access[i].region.run == 0) continue;
+        e->buffer = b[i];
+        e->access = (uint8_t)t->access[i].access;
+        e->region = t->access[i].region;
+        e++;
+    }
+    ptoi_map_take_in_place(o->map, first, e, t->access[0].kernel, o->head, &found);
+    return true;
+}
+
 /* As the orchestrator does it: all at once, by one kernel. */
 static void model_submit_all(struct model *o, struct model_task *t, struct map_buffer *const *b)
 {
@@ -128,7 +144,8 @@ static void model_submit_all(struct model *o, struct model_task *t, struct map_b
     int32_t used = 0; /* the orchestrator leaves out what is empty */
     for (int32_t i = 0; i < t->count; i++)
         if (a[i].region->run > 0) a[used++] = a[i];
-    ptoi_map_find_and_add(o->map, a, used, t->access[0].kernel, o->head, &found);
+    if (pick(0, 1) || !model_submit_in_place(o, t, b))
+        ptoi_map_find_and_add(o->map, a, used, t->access[0].kernel, o->head, &found);
     model_check(o, t, &found);
     if (pick(0, 3) == 0) model_retire(o, (uint64_t)pick(0, 4));
 }

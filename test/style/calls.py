@@ -3,7 +3,7 @@
 
 Idea       an object says which names it defines and which it wants (nm), so functions that a header of a lower folder declares and a higher
            folder defines are found too.  Calls through a table, which the caller is handed, point upwards on purpose and are not seen.
-Exit code  0: yes; 1: no, with a line for each call; 77: there is no nm.
+Exit code  0: yes; 1: no, with a line for each call, or there is no object; 77: there is no nm.
 """
 import importlib.util
 import os
@@ -67,7 +67,8 @@ def main():
     spec.loader.exec_module(layers)
     order = next(row for row in layers.LAYERS if row[0].startswith("runtime/"))
     calls = calls_between(sys.argv[2:])
-    problems = [f"{a} calls {b} ({names[0]}), which stands above it" for a in calls for b, names in calls[a].items()
+    problems = [] if calls else ["no object was given"]
+    problems += [f"{a} calls {b} ({names[0]}), which stands above it" for a in calls for b, names in calls[a].items()
                 if layers.layer_of("runtime/" + b, order) > layers.layer_of("runtime/" + a, order)]
     problems += [f"{a} calls {b} ({calls[a][b][0]}) in a circle" for circle in circles(calls) for a in circle for b in circle
                  if b in calls[a]]

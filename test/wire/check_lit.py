@@ -38,7 +38,7 @@ def segments(line):
 
 def first_error(text):
     found = ERROR.search(text)
-    return re.sub(r" \((on rank|task) \d+\)", "", found.group(0)) if found else ""
+    return re.sub(r" \(on rank \d+, [^)]*\)| \(task \d+\)", "", found.group(0)) if found else ""
 
 
 class Test:
@@ -78,7 +78,8 @@ class Test:
         return code, out, first_error(err), [read(p) if os.path.exists(p) else None for p in self.outputs(words)]
 
     def program(self, words):
-        engines = {b for a, b in zip(words, words[1:]) if a == "--engine"}
+        options = [part for word in words for part in (word.split("=", 1) if word.startswith("--engine=") else [word])]
+        engines = {b for a, b in zip(options, options[1:]) if a == "--engine"}
         if not os.path.exists(words[0]) or SHOWS_ONE_PROCESS & set(words) or engines - SERVED:
             return
         wanted = self.outcome([], words)

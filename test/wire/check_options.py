@@ -50,6 +50,12 @@ export orch again<n>(inout A: f32[n, W]) { for r in 0 .. 3 { for i in 2 .. n { @
 export orch steps(in x: f32[8, 4], out y: f32[8, 4], fails: i64, hangs: i64, dies: i64, stops: i64) {
     for i in 0 .. 8 { y[i] = one(x[i], i, fails, hangs, dies, stops); }
 }
+kernel slow(inout y: f32[4]) { extern int usleep(unsigned us); usleep(20000); y[0] += 1; }
+export orch late(inout x: f32[8, 4], n: i64) {
+    for i in 0 .. 8 { @at(0) slow(inout x[i]); }
+    print n;
+    slow(inout x[n]);
+}
 export orch multiply<n>(in A: f32[n, n], in B: f32[n, n], inout C: f32[n, n]) {
     assert n % T == 0;
     view At = A tiled [T, T];
@@ -133,6 +139,17 @@ class Options(Check):
         self.expect("%s %s on %d ranks: messages, bytes" % (entry, options, ranks), numbers == [wanted, wanted * BYTES], numbers, wanted)
         return wanted
 
+    def spread(self):
+        """Three bands of one grid row: rank 0 has twice the tiles of the others' together, and --stats names it."""
+        self.same("multiply", ["--stats", "--dist", "C=64x64:4x1"], 3)
+        tasks = re.search(r"^Tasks of ranks: 512 total, least (\d+) \(rank (\d)\), mean 170.7, most (\d+) \(rank (\d)\)$", self.stats, re.M)
+        self.expect("tasks of ranks", tasks and tasks.groups() == ("128", "1", "256", "0"), self.stats)
+        self.expect("time in kernels", re.search(r"^Microseconds in kernels: [1-9]", self.stats, re.M) and
+                    re.search(r"^Imbalance of kernels: [12]\.\d\d \(", self.stats, re.M), self.stats)
+        self.expect("no advice", "Advice: there are more messages" not in self.stats and "more --copies" not in self.stats, self.stats)
+        self.same("multiply", ["--stats", "--copies", "0", "--dist", "B=32x32:2x2"], 2)
+        self.expect("advice", "Advice: there are more messages than tasks" in self.stats and "more --copies" in self.stats, self.stats)
+
     def refused(self, options, text, ranks=1, code=2):
         result = run(self.launcher(ranks) + self.command("multiply", options))
         self.expect("%s on %d ranks" % (options, ranks), result[0] == code and text in result[2] and result[2].count("error") == 1, *result)
@@ -202,11 +219,11 @@ class Options(Check):
         self.other("steps", steps, "dies=-1", "dies=-2", 2, "ranks 0 and 2 differ in the scalar 'dies': -1 and -2: start all ranks alike")
         self.other("steps", steps + ["--copies", "1M"], "1M", "2M", 2, "ranks 0 and 2 differ in the option '--copies': 1048576 and 2097152")
         self.other("again", ["A=%s", "--input", "A=" + rows, "--dist", "A=:3x1"], "A=:3x1", "A=:1x3", 2, "ranks 0 and 2 differ in --dist of 'A'")
-        self.other("again", ["A=%s", "--input", "A=" + rows], "A=" + rows, "A=" + fewer, 2, "ranks 0 and 2 differ in the dimension 'n': 40 and 38")
-        self.other("steps", steps, "x=" + self.path("small"), "x=" + self.path("missing"), 4, "(on rank 2)")
+        self.other("again", ["A=%s", "--input", "A=" + rows], "A=" + rows, "A=" + fewer, 4, "fewer.npy is f32[38, 16384], and f32[40, 16384] on rank 0 (on rank 2, ")
+        self.other("steps", steps, "x=" + self.path("small"), "x=zeros", 2, "ranks 0 and 2 differ in the inputs of 'steps'")
         with open(self.path("small"), "rb") as whole, open(self.path("half"), "wb") as half:
             half.write(whole.read()[:-4])
-        self.other("steps", steps, "x=" + self.path("small"), "x=" + self.path("half"), 4, "(on rank 2)")
+        self.other("steps", steps, "x=" + self.path("small"), "x=" + self.path("half"), 4, "(on rank 2, ")
 
     def stops(self, launcher, code, *texts, options=(), **steps):
         """A rank fails, hangs or dies: all end, and the first says why."""
@@ -223,16 +240,16 @@ class Options(Check):
                     result[0] == code and all(result[2].count(t) == 1 for t in texts) and not os.path.exists(output), *result)
 
     def failures(self, has_mpi):
-        failed, stuck = "kernel 'one' failed: it returned 7", "these kernels of another have not returned:\n  kernel 'one'"
+        failed, stuck = "kernel 'one' failed: it returned 7", "these kernels of rank %d have not returned:\n  kernel 'one'"
         launchers = [self.launcher(3)]
         if has_mpi:
             launchers.append(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3"])
         for launcher in launchers:
             self.stops(launcher, 1, failed, fails=5)
-            self.stops(launcher, 1, failed, stuck, "a rank does not end, so the job ends without results", fails=5, hangs=4)
-            self.stops(launcher, 1, failed, stuck, fails=5, hangs=3)
+            self.stops(launcher, 1, failed, stuck % 1, "a rank does not end, so the job ends without results", fails=5, hangs=4)
+            self.stops(launcher, 1, failed, stuck % 0, fails=5, hangs=3)
             self.stops(launcher, 130, "error: the run was cancelled", stops=4)
-            self.stops(launcher, 1, "no task finished for 0.3 s while these ran:", "(on rank 1)", options=["--watchdog", "0.3"], hangs=4)
+            self.stops(launcher, 1, "no task finished for 0.3 s while these ran:", "(on rank 1, ", options=["--watchdog", "0.3"], hangs=4)
         for number in range(8):
             self.stops(launchers[0], 1, failed, "(task", fails=number)
         if has_mpi:
@@ -241,6 +258,7 @@ class Options(Check):
             self.other_launcher()
         for launcher in launchers:
             self.first_fails(launcher)
+            self.fails_late(launcher)
 
     def first_fails(self, launcher):
         """Rank 0 alone ends with an error, behind a run without one; the others do not wait for it, nor it for them."""
@@ -248,6 +266,12 @@ class Options(Check):
         steps = [word for name in ("fails", "hangs", "dies", "stops") for word in ("--set", name + "=-1")]
         result = run(launcher + [self.program, "--entry", "steps", "--input", "x=iota", "--expect", "y=" + self.path("wrong")] + steps)
         self.expect("--expect fails", result[0] == 1 and "wrong.npy has 9" in result[2], *result)
+
+    def fails_late(self, launcher):
+        """A check that fails on all ranks is nobody's own, and what stands before it is printed, also where rank 0 comes to it last."""
+        result = run(launcher + [self.program, "--entry", "late", "--input", "x=iota", "--set", "n=9", "--window", "2", "--defer"])
+        self.expect("a check behind a print", result[0] == 1 and result[1] == "9\n" and "index 9 is out of bounds" in result[2]
+                    and "on rank" not in result[2], *result)
 
     def memory(self):
         """Rank 0 looks at 64 MiB of rank 1, and keeps 1 MiB of it, and what the tasks of its window use."""
@@ -300,6 +324,7 @@ def main():
     os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
     check = Options(ptoc, wire, folder)
     check.counts()
+    check.spread()
     check.options()
     check.in_place()
     check.refusals()

@@ -43,6 +43,16 @@ static void wait_for(int count)
     }
 }
 
+/* A dimension that no wire carries. */
+static void check_refusal(void)
+{
+    static const int64_t shape[1] = {(int64_t)1 << 31}, stride[1] = {1};
+    static char byte;
+    const PTOArg view = {.ptr = &byte, .type = PTO_U8, .rank = 1, .shape = shape, .stride = stride};
+    expect(!wire->ops->send(wire, (wire->rank + 1) % wire->ranks, 9, &view, 1, &byte), "too large a message is sent");
+    expect(wire->why[0] != '\0', "nobody knows why it is not");
+}
+
 static PTOArg columns(int32_t *matrix, const int64_t *shape, const int64_t *stride)
 {
     return (PTOArg){.ptr = matrix, .type = PTO_U32, .rank = 2, .shape = shape, .stride = stride};
@@ -58,16 +68,38 @@ static void check_transfers(void)
     for (int tag = 1; tag >= 0; tag--) {
         for (int32_t k = 0; k < SIDE * SIDE; k++) from[tag][k] = wire->rank << 20 | tag << 16 | k, to[tag][k] = -1;
         views[tag] = columns(from[tag], shape, stride);
-        expect(wire->ops->send(wire, next, (uint64_t)tag, &views[tag], from[tag]), "a send does not begin");
+        expect(wire->ops->send(wire, next, (uint64_t)tag, &views[tag], 1, from[tag]), "a send does not begin");
     }
     for (int tag = 0; tag < 2; tag++) {
         views[2 + tag] = columns(to[tag], shape, stride);
-        expect(wire->ops->receive(wire, before, (uint64_t)tag, &views[2 + tag], to[tag]), "a receive does not begin");
+        expect(wire->ops->receive(wire, before, (uint64_t)tag, &views[2 + tag], 1, to[tag]),
+               "a receive does not begin");
     }
     wait_for(4);
     for (int tag = 0; tag < 2; tag++)
         for (int32_t k = 0; k < SIDE * SIDE; k++)
             expect(to[tag][k] == (k % SIDE < SIDE / 2 ? before << 20 | tag << 16 | k : -1), "other bytes arrive");
+}
+
+/* Both in one message, and other views of as many bytes. */
+static void check_several(void)
+{
+    static int32_t from[2][SIDE * SIDE], to[2][SIDE * SIDE];
+    static const int64_t shape[2] = {SIDE, SIDE / 2}, stride[2] = {SIDE, 1}, dense[2] = {SIDE / 2, 1};
+    const int32_t next = (wire->rank + 1) % wire->ranks, before = (wire->rank + wire->ranks - 1) % wire->ranks;
+    const PTOArg sent[2] = {columns(from[0], shape, stride), columns(from[1] + 1, shape, stride)},
+                 received[2] = {columns(to[0], shape, dense), columns(to[1], shape, stride)};
+    for (int32_t m = 0; m < 2; m++)
+        for (int32_t k = 0; k < SIDE * SIDE; k++) from[m][k] = wire->rank << 20 | (m * SIDE * SIDE + k);
+    expect(wire->ops->send(wire, next, 5, sent, 2, from), "a send of two views does not begin");
+    expect(wire->ops->receive(wire, before, 5, received, 2, to), "a receive of two views does not begin");
+    wait_for(2);
+    for (int32_t i = 0; i < SIDE; i++)
+        for (int32_t j = 0; j < SIDE / 2; j++) {
+            const int32_t at = before << 20 | (i * SIDE + j);
+            expect(to[0][i * SIDE / 2 + j] == at, "other bytes of the first view arrive");
+            expect(to[1][i * SIDE + j] == at + SIDE * SIDE + 1, "other bytes of the second view arrive");
+        }
 }
 
 /* A run that fails: rank 0 has begun a reduction that the others leave out, and a receive of what nobody sends. */
@@ -83,9 +115,18 @@ static void check_failure(uint64_t run)
     snprintf(failure.text, sizeof failure.text, "run %d", (int)run);
     if (wire->rank == 0) {
         expect(wire->ops->reduce(wire, false, mine, least, most) == WIRE_WAITS, "a reduction needs all ranks");
-        expect(wire->ops->receive(wire, wire->ranks - 1, 7, &view, bytes), "a receive does not begin");
+        expect(wire->ops->receive(wire, wire->ranks - 1, 7, &view, 1, bytes), "a receive does not begin");
     }
-    if (wire->rank == 0 || run % 2 == 1) { /* several ranks may report one */
+    if (run % 2 == 1) { /* all ranks report one, and each hears those of the others, once */
+        bool heard[64] = {false};
+        wire->ops->notify(wire, &failure);
+        for (int32_t others = wire->ranks - 1; others > 0; others--) {
+            while (!wire->ops->listen(wire, &failure)) nap();
+            expect(failure.rank != wire->rank && !heard[failure.rank], "a failure is heard twice");
+            expect(failure.status == -(int32_t)run, "the failure of another run is heard");
+            heard[failure.rank] = true;
+        }
+    } else if (wire->rank == 0) {
         wire->ops->notify(wire, &failure);
     } else {
         while (!wire->ops->listen(wire, &failure)) nap();
@@ -103,8 +144,33 @@ static void check_run(uint64_t run)
     expect(most_of(false, run * 8 + (uint64_t)wire->rank) == run * 8 + (uint64_t)wire->ranks - 1,
            "a reduction has the numbers of an earlier one");
     check_transfers();
+    check_several();
     expect(!wire->ops->listen(wire, &failure), "a failure is heard that nobody has");
     expect(most_of(true, run) == run, "the last reduction of a run has other numbers");
+}
+
+/* Between runs: more than a part from each rank to the first, in two pieces, and back. */
+static void check_passing(unsigned seed)
+{
+    enum { BYTES = 3 * WIRE_PART + 5, FIRST = 7 };
+    static unsigned char data[BYTES];
+    for (int32_t k = 1; k < wire->ranks; k++) {
+        const int32_t other = wire->rank == 0 ? k : 0;
+        if (wire->rank != 0 && wire->rank != k) continue;
+        for (int i = 0; i < BYTES; i++)
+            data[i] = (unsigned char)(wire->rank == 0 ? 0 : (unsigned)i * seed + (unsigned)k);
+        if (wire->rank != 0) {
+            expect(ptoi_wire_give(wire, other, data, FIRST), "bytes are not given");
+            expect(ptoi_wire_give(wire, other, data + FIRST, BYTES - FIRST), "bytes are not given");
+            expect(ptoi_wire_take(wire, other, data, BYTES), "bytes are not taken");
+        } else {
+            expect(ptoi_wire_take(wire, other, data, FIRST), "bytes are not taken");
+            expect(ptoi_wire_take(wire, other, data + FIRST, BYTES - FIRST), "bytes are not taken");
+            expect(ptoi_wire_give(wire, other, data, BYTES), "bytes are not given");
+        }
+        for (int i = 0; i < BYTES; i++)
+            expect(data[i] == (unsigned char)((unsigned)i * seed + (unsigned)k), "other bytes have arrived");
+    }
 }
 
 int main(int argc, char **argv)
@@ -119,11 +185,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "no wire: %s\n", library ? message : dlerror());
         return 2;
     }
-    for (uint64_t run = 1; run <= 40; run++)
+    check_refusal();
+    for (uint64_t run = 1; run <= 40; run++) {
         if (run % 3 == 0)
             check_run(run);
         else
             check_failure(run);
+        check_passing((unsigned)run);
+    }
     wire->ops->close(wire, true);
     return 0;
 }

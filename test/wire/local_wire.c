@@ -25,12 +25,19 @@ struct reduction {
     uint64_t number[2][WIRE_REDUCED];
 };
 
+/* Bytes on their way from one rank to another, between runs. */
+struct mailbox {
+    bool is_full;
+    int64_t bytes;
+    unsigned char data[WIRE_PART];
+};
+
 struct medium {
     struct medium_config config;
     size_t bytes;
     pthread_mutex_t lock;
-    struct wire_failure failure[2]; /* by run % 2 */
-    uint64_t failed_run[2];
+    struct wire_failure failure[2][MOST_RANKS]; /* by run % 2, and rank */
+    uint64_t failed_run[2][MOST_RANKS];
     struct reduction ordinary[MOST_RANKS], last[MOST_RANKS];
     _Atomic int is_ready; /* in a file: the first rank has filled it in */
     _Alignas(64) unsigned char messages[];
@@ -40,6 +47,7 @@ struct posted {
     int peer;
     uint64_t tag;
     const PTOArg *view;
+    int count;
     void *ticket;
 };
 
@@ -47,6 +55,7 @@ struct local_wire {
     struct wire wire;
     struct medium *m;
     uint64_t run, random;
+    uint64_t heard[MOST_RANKS]; /* the run whose failure was heard, by rank */
     bool is_reducing;
     struct posted *posted;
     int posted_count, posted_room;
@@ -61,6 +70,13 @@ static uint64_t next_random(uint64_t *s)
 }
 
 static size_t stride_of(const struct medium_config *c) { return sizeof(struct message) + (size_t)c->message_bytes; }
+
+/* Behind all messages. */
+static struct mailbox *mailbox_at(struct medium *m, int from, int to)
+{
+    const size_t messages = (size_t)(m->config.ranks * m->config.ranks * m->config.slots);
+    return (struct mailbox *)(void *)(m->messages + messages * stride_of(&m->config)) + from * m->config.ranks + to;
+}
 
 /* Number `slot` of the slots of a pair; behind them lie those to the next rank. */
 static struct message *message_at(struct medium *m, int from, int to, int slot)
@@ -81,6 +97,13 @@ static int64_t bytes_of(const PTOArg *view)
     return bytes;
 }
 
+static int64_t bytes_of_all(const PTOArg *view, int count)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < count; k++) bytes += bytes_of(&view[k]);
+    return bytes;
+}
+
 /* Between the view and bytes one after the other. */
 static void copy_view(const PTOArg *view, unsigned char *data, bool into_view)
 {
@@ -97,11 +120,19 @@ static void copy_view(const PTOArg *view, unsigned char *data, bool into_view)
     }
 }
 
-static bool local_send(struct wire *wire, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket)
+static void copy_views(const PTOArg *view, int count, unsigned char *data, bool into_view)
+{
+    for (int k = 0; k < count; data += bytes_of(&view[k]), k++) copy_view(&view[k], data, into_view);
+}
+
+static bool local_send(struct wire *wire, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count, void *ticket)
 {
     struct local_wire *w = (struct local_wire *)wire;
     struct message *x = NULL;
-    if (bytes_of(view) > w->m->config.message_bytes) return false;
+    if (bytes_of_all(view, count) > w->m->config.message_bytes) {
+        snprintf(wire->why, sizeof wire->why, "the message is too large");
+        return false;
+    }
     pthread_mutex_lock(&w->m->lock);
     for (int slot = 0; slot < w->m->config.slots && !x; slot++) {
         x = message_at(w->m, wire->rank, peer, slot);
@@ -115,14 +146,15 @@ static bool local_send(struct wire *wire, int32_t peer, uint64_t tag, const PTOA
         x->tag = tag;
         x->ticket = ticket;
         x->looks = (int)(r >> 32) & 1 ? (int)((r >> 33) % (uint64_t)(w->m->config.latest + 1)) : 0;
-        x->bytes = bytes_of(view);
-        copy_view(view, x->data, false);
+        x->bytes = bytes_of_all(view, count);
+        copy_views(view, count, x->data, false);
     }
     pthread_mutex_unlock(&w->m->lock);
     return x != NULL;
 }
 
-static bool local_receive(struct wire *wire, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket)
+static bool local_receive(struct wire *wire, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count,
+                          void *ticket)
 {
     struct local_wire *w = (struct local_wire *)wire;
     if (w->posted_count == w->posted_room) {
@@ -130,7 +162,7 @@ static bool local_receive(struct wire *wire, int32_t peer, uint64_t tag, const P
         w->posted = realloc(w->posted, (size_t)w->posted_room * sizeof *w->posted);
         if (!w->posted) abort();
     }
-    w->posted[w->posted_count++] = (struct posted){peer, tag, view, ticket};
+    w->posted[w->posted_count++] = (struct posted){peer, tag, view, count, ticket};
     return true;
 }
 
@@ -141,8 +173,8 @@ static bool take(struct local_wire *w, const struct posted *p, struct wire_ended
         struct message *x = message_at(w->m, p->peer, w->wire.rank, slot);
         if (!x->is_used || x->is_taken || x->is_lost || x->tag != p->tag) continue;
         if (x->looks-- > 0) return false;
-        *ended = (struct wire_ended){p->ticket, x->bytes == bytes_of(p->view)};
-        if (ended->is_good) copy_view(p->view, x->data, true);
+        *ended = (struct wire_ended){p->ticket, x->bytes == bytes_of_all(p->view, p->count)};
+        if (ended->is_good) copy_views(p->view, p->count, x->data, true);
         x->is_taken = true;
         return true;
     }
@@ -164,6 +196,7 @@ static int local_progress(struct wire *wire, struct wire_ended *ended, int max)
     for (int slot = 0; slot < w->m->config.slots * wire->ranks && n < max; slot++) {
         struct message *x = message_at(w->m, wire->rank, 0, slot);
         if (!x->is_used || !(x->is_taken || x->is_lost)) continue;
+        if (x->is_lost) snprintf(wire->why, sizeof wire->why, "the message was lost");
         x->is_used = false;
         ended[n++] = (struct wire_ended){x->ticket, x->is_taken};
     }
@@ -217,21 +250,51 @@ static void local_notify(struct wire *wire, const struct wire_failure *failure)
 {
     struct local_wire *w = (struct local_wire *)wire;
     pthread_mutex_lock(&w->m->lock);
-    if (w->m->failed_run[w->run % 2] != w->run) {
-        w->m->failed_run[w->run % 2] = w->run;
-        w->m->failure[w->run % 2] = *failure;
-    }
+    w->m->failed_run[w->run % 2][wire->rank] = w->run;
+    w->m->failure[w->run % 2][wire->rank] = *failure;
     pthread_mutex_unlock(&w->m->lock);
 }
 
 static bool local_listen(struct wire *wire, struct wire_failure *failure)
 {
     struct local_wire *w = (struct local_wire *)wire;
+    bool has_failed = false;
     pthread_mutex_lock(&w->m->lock);
-    const bool has_failed = w->m->failed_run[w->run % 2] == w->run;
-    if (has_failed) *failure = w->m->failure[w->run % 2];
+    for (int k = 0; k < wire->ranks && !has_failed; k++) {
+        has_failed = k != wire->rank && w->m->failed_run[w->run % 2][k] == w->run && w->heard[k] != w->run;
+        if (!has_failed) continue;
+        w->heard[k] = w->run;
+        *failure = w->m->failure[w->run % 2][k];
+    }
     pthread_mutex_unlock(&w->m->lock);
     return has_failed;
+}
+
+static enum wire_answer local_give(struct wire *wire, int32_t to, const void *data, int64_t bytes)
+{
+    struct local_wire *w = (struct local_wire *)wire;
+    struct mailbox *b = mailbox_at(w->m, wire->rank, to);
+    pthread_mutex_lock(&w->m->lock);
+    const bool has_room = !b->is_full;
+    if (has_room) {
+        b->is_full = true;
+        b->bytes = bytes;
+        memcpy(b->data, data, (size_t)bytes);
+    }
+    pthread_mutex_unlock(&w->m->lock);
+    return has_room ? WIRE_DONE : WIRE_WAITS;
+}
+
+static enum wire_answer local_take(struct wire *wire, int32_t from, void *data, int64_t bytes)
+{
+    struct local_wire *w = (struct local_wire *)wire;
+    struct mailbox *b = mailbox_at(w->m, from, wire->rank);
+    pthread_mutex_lock(&w->m->lock);
+    const enum wire_answer answer = !b->is_full ? WIRE_WAITS : b->bytes == bytes ? WIRE_DONE : WIRE_FAILED;
+    if (answer == WIRE_DONE) memcpy(data, b->data, (size_t)bytes);
+    b->is_full &= answer != WIRE_DONE;
+    pthread_mutex_unlock(&w->m->lock);
+    return answer;
 }
 
 static void local_close(struct wire *wire, bool is_good)
@@ -249,6 +312,8 @@ static const struct wire_ops local_ops = {.begin = local_begin,
                                           .reduce = local_reduce,
                                           .notify = local_notify,
                                           .listen = local_listen,
+                                          .give = local_give,
+                                          .take = local_take,
                                           .close = local_close};
 
 void *ranks_share(size_t bytes)
@@ -268,7 +333,8 @@ static struct medium_config complete(const struct medium_config *given)
 
 static size_t medium_bytes(const struct medium_config *c)
 {
-    return sizeof(struct medium) + (size_t)(c->ranks * c->ranks * c->slots) * stride_of(c);
+    const size_t pairs = (size_t)(c->ranks * c->ranks);
+    return sizeof(struct medium) + pairs * ((size_t)c->slots * stride_of(c) + sizeof(struct mailbox));
 }
 
 static void fill_in(struct medium *m, const struct medium_config *c)
@@ -301,6 +367,9 @@ struct wire *medium_wire(struct medium *m, int rank)
     return &w->wire;
 }
 
+/* A rank that hangs ends the test: ten times the longest under ThreadSanitizer on two busy cores. */
+enum { LONGEST_SECONDS = 600 };
+
 int ranks_run(const struct medium_config *config, int (*body)(struct wire *w, int rank, void *arg), void *arg)
 {
     struct medium *m = medium_open(config);
@@ -312,7 +381,7 @@ int ranks_run(const struct medium_config *config, int (*body)(struct wire *w, in
         process[k] = fork();
         if (process[k] < 0) abort();
         if (process[k] > 0) continue;
-        alarm(60);
+        alarm(LONGEST_SECONDS);
         struct wire *w = medium_wire(m, k);
         const int result = body(w, k, arg);
         w->ops->close(w, true);
@@ -344,7 +413,7 @@ static int number_of(const char *name)
     return text ? atoi(text) : 0;
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_1(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_2(char *message, size_t size)
 {
     const struct medium_config given = {.ranks = number_of("PTO_LOCAL_RANKS"),
                                         .slots = 18,

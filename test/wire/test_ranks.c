@@ -367,10 +367,11 @@ static int run_failing(struct wire *w, int rank, void *arg)
     static double matrix[CELLS];
     struct shared *shared = arg;
     struct program p = {.shared = shared, .matrix = matrix, .rank = rank};
-    PTORuntime *rt = create(w, shared->seed ? PTO_ENGINE_THREADS : PTO_ENGINE_SERIAL, 8);
+    const bool is_long = shared->number == 4;
+    PTORuntime *rt = create(w, shared->seed ? PTO_ENGINE_THREADS : PTO_ENGINE_SERIAL, is_long ? 512 : 8);
     if (!rt) return 1;
     distribute(rt, matrix, SIDE, 1, SIDE, 3, 1);
-    shared->status[rank] = pto_runtime_run(rt, shared->number == 4 ? many_rows : each_row, &p);
+    shared->status[rank] = pto_runtime_run(rt, is_long ? many_rows : each_row, &p);
     snprintf(shared->text[rank], sizeof shared->text[rank], "%s", pto_last_error(rt));
     /* the runtime can be used again */
     shared->number = 3;
@@ -401,8 +402,89 @@ TEST(a_kernel_that_fails_ends_the_run_on_all_ranks)
     struct shared *s = ranks_share(sizeof *s);
     expect_failure(s, 0, 0, PTO_ERR_KERNEL, "kernel 'failing' failed: it returned 5");
     int elsewhere = 0; /* row 17 % 16 lives on rank 1 */
-    for (int k = 0; k < 3; k++) elsewhere += strstr(s->text[k], "(on rank 1)") != NULL;
+    for (int k = 0; k < 3; k++) elsewhere += strstr(s->text[k], "(on rank 1, ") != NULL;
     EXPECT_EQ(elsewhere, 2);
+}
+
+/* Each rank but the first hears of others when it has failed itself, or while it fails. */
+static struct {
+    const struct wire_ops *ops;
+    PTORuntime *rt;
+    bool fails_meanwhile;
+    _Atomic bool has_heard;
+} deaf;
+
+static bool listen_late(struct wire *w, struct wire_failure *failure)
+{
+    if (!deaf.fails_meanwhile) return pto_runtime_status(deaf.rt) != PTO_OK && deaf.ops->listen(w, failure);
+    if (!deaf.ops->listen(w, failure)) return false;
+    deaf.has_heard = true;
+    while (pto_runtime_status(deaf.rt) == PTO_OK) ptoi_yield();
+    return true;
+}
+
+/* row, its number */
+static int fails_at_once(const PTOArg *a)
+{
+    while (deaf.fails_meanwhile && a[1].value.i64 > 0 && !deaf.has_heard) ptoi_yield();
+    return (int)(10 + a[1].value.i64);
+}
+static const PTOKernel failing_at_once = {.name = "at once", .worker = PTO_WORKER_VECTOR, .fn = fails_at_once};
+
+static void three_rows(PTORuntime *rt, void *arg)
+{
+    struct program *p = arg;
+    for (int64_t n = 0; n < 3; n++) {
+        const struct rectangle a = {n * SIDE, {1, SIDE}, {SIDE, 1}};
+        PTOTaskParam params[] = {view(PTO_PARAM_INOUT, p->matrix, &a), PTO_SCALAR(n)};
+        if (pto_submit_task(rt, &failing_at_once, params, 2) < 0) return;
+    }
+}
+
+static int run_at_once(struct wire *w, int rank, void *arg)
+{
+    static double matrix[CELLS];
+    struct shared *shared = arg;
+    struct program p = {.shared = shared, .matrix = matrix, .rank = rank};
+    struct wire_ops ops = *w->ops;
+    deaf.ops = w->ops;
+    deaf.fails_meanwhile = shared->number == 1;
+    ops.listen = listen_late;
+    w->ops = &ops;
+    deaf.rt = create(w, PTO_ENGINE_THREADS, 8);
+    if (!deaf.rt) return 1;
+    for (int k = 0; k < 3; k++) {
+        deaf.has_heard = false;
+        distribute(deaf.rt, matrix, SIDE, 1, SIDE, 3, 1);
+        shared->status[rank] = pto_runtime_run(deaf.rt, three_rows, &p);
+        snprintf(shared->text[rank], sizeof shared->text[rank], "%s", pto_last_error(deaf.rt));
+    }
+    pto_runtime_destroy(deaf.rt);
+    w->ops = deaf.ops;
+    return 0;
+}
+
+/* Every rank fails by itself, and all report the failure of the oldest task. */
+static void expect_the_oldest_failure(int64_t number)
+{
+    struct shared *s = ranks_share(sizeof *s);
+    s->number = number;
+    EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = 3, .slots = 5, .latest = 4}, run_at_once, s), 0);
+    for (int k = 0; k < 3; k++) {
+        if (!strstr(s->text[k], "it returned 10 (task 0)")) fprintf(stderr, "rank %d: %s\n", k, s->text[k]);
+        EXPECT_EQ(s->status[k], PTO_ERR_KERNEL);
+        EXPECT(strstr(s->text[k], "kernel 'at once' failed: it returned 10 (task 0)") != NULL);
+        EXPECT_EQ(strstr(s->text[k], "(on rank 0, ") != NULL, k != 0);
+    }
+}
+
+TEST(the_oldest_failure_is_reported)
+{
+    expect_the_oldest_failure(0);
+}
+TEST(a_failure_that_is_heard_while_a_rank_fails_is_not_lost)
+{
+    expect_the_oldest_failure(1);
 }
 
 TEST(ranks_that_disagree_are_found_at_their_step)
@@ -428,7 +510,9 @@ TEST(memory_that_is_not_registered_is_refused)
 
 TEST(a_message_that_is_lost_ends_the_run_on_all_ranks)
 {
-    expect_failure(ranks_share(sizeof(struct shared)), 3, 10, PTO_ERR_LOST, " rank ");
+    struct shared *s = ranks_share(sizeof *s);
+    expect_failure(s, 3, 10, PTO_ERR_LOST, "a piece, u64[1, 16], was not sent to rank ");
+    for (int k = 0; k < 3; k++) EXPECT(strstr(s->text[k], ": the message was lost (transfer ") != NULL);
 }
 
 /* ---- the end of a run -------------------------------------------------------------------------------------------- */

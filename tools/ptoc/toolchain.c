@@ -143,12 +143,12 @@ static void add_kernel(words *argv, const struct toolchain *t)
     if (toolchain_is_for_one_run(t)) add_instructions(argv, only_level(t));
 }
 
-/* A program whose kernels are compiled apart, or are others', only submits tasks: what more optimizing than this takes
- * the C compiler is longer than what most runs gain. */
+/* A program whose kernels are compiled apart, or are others', only submits tasks: to optimize that takes the C compiler
+ * longer than what most runs gain, some nanoseconds a task. */
 static void add_program(words *argv, const struct toolchain *t)
 {
     add_strict(argv, t);
-    if (toolchain_is_for_one_run(t) && t->only_submits && t->o->optimize < 0) vec_push(argv, "-Og");
+    if (toolchain_is_for_one_run(t) && t->only_submits && t->o->optimize < 0) vec_push(argv, "-O0");
 }
 
 /* An object has the kernels that it calls, and shares the runtime with the program that loads it.  To copy the debug
@@ -449,6 +449,14 @@ static int run_linker(const struct toolchain *t, words *argv)
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
 }
 
+/* Links a program for one run in a third of the time; it comes with binutils, but not on every system. */
+static const char *fast_linker(const struct toolchain *t)
+{
+    char *const path = toolchain_is_for_one_run(t) ? program_find("ld.gold", NULL, NULL) : NULL;
+    free(path);
+    return path ? "gold" : NULL;
+}
+
 /* Asks the linker for a list of what it reads.  False: it knows no such option, or it does not accept the program. */
 static bool link_and_note(const struct toolchain *t, const words *objects, const char *output)
 {
@@ -458,6 +466,8 @@ static bool link_and_note(const struct toolchain *t, const words *objects, const
     add_link(&argv, t, objects, output);
     vec_push(&argv, "-Xlinker");
     vec_push(&argv, arena_printf(t->mem, "--dependency-file=%s", rule));
+    const char *linker = fast_linker(t);
+    if (linker) vec_push(&argv, arena_printf(t->mem, "-fuse-ld=%s", linker));
     vec_push(&argv, NULL);
     bool good = process_run_logged(log, argv.data, t->o->verbose) == 0;
     if (good)
@@ -484,11 +494,15 @@ static int link_program(const struct toolchain *t, const words *objects, const c
 
 /* ---- what the tools are, and where they look ---- */
 
-static const char *ask(const struct toolchain *t, words *argv, const char *name)
+/* A file with the answer.  The kernels of a build and its program ask the same, so the second finds the answer. */
+static const char *ask(const struct toolchain *t, words *argv, const char *question)
 {
-    const char *log = arena_printf(t->mem, "%s/%s", t->temp_dir, name);
+    const char *log = arena_printf(t->mem, "%s/ask-%s", t->temp_dir, question);
     vec_push(argv, NULL);
-    if (process_ask(log, argv->data) != 0) reads_are_unsure(t->reads, "the C compiler does not answer");
+    if (access(log, F_OK) != 0 && process_ask(log, argv->data) != 0) {
+        unlink(log);
+        reads_are_unsure(t->reads, "the C compiler does not answer");
+    }
     vec_free(argv);
     return log;
 }
@@ -499,7 +513,7 @@ static void note_program(const struct toolchain *t, const char *name)
     char line[4096];
     add_compiler(&argv, t);
     vec_push(&argv, arena_printf(t->mem, "-print-prog-name=%s", name));
-    FILE *in = fopen(ask(t, &argv, "ask"), "r");
+    FILE *in = fopen(ask(t, &argv, name), "r");
     if (in && fgets(line, sizeof line, in)) {
         line[strcspn(line, "\n")] = '\0';
         reads_add_program(t->reads, line);
@@ -521,17 +535,18 @@ void toolchain_note_compiler(const struct toolchain *t)
     vec_push(&headers, "-xc");
     vec_push(&headers, "/dev/null");
     add_output(&headers, "-E", "/dev/null");
-    reads_add_include_dirs(t->reads, ask(t, &headers, "ask"));
+    reads_add_include_dirs(t->reads, ask(t, &headers, "headers"));
 }
 
 static void note_linker(const struct toolchain *t, const words *objects, const char *output)
 {
-    static const char *const programs[] = {"collect2", "ld"};
     words libraries = {0};
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) note_program(t, programs[i]);
+    const char *linker = fast_linker(t);
+    note_program(t, "collect2");
+    note_program(t, linker ? arena_printf(t->mem, "ld.%s", linker) : "ld");
     add_link(&libraries, t, objects, output);
     vec_push(&libraries, "-###");
-    reads_add_library_dirs(t->reads, ask(t, &libraries, "ask"));
+    reads_add_library_dirs(t->reads, ask(t, &libraries, "libraries"));
 }
 
 /* ---- a check ---- */

@@ -205,15 +205,22 @@ static const char *elements_function(struct eq_printer *p, const struct kernel_n
     return name;
 }
 
-/* The names of the parameters, but for that of `flag`: its value. */
-static const char *arguments(struct eq_printer *p, struct eq_flag flag)
+/* The names of the parameters.  `flag` is replaced by its value, and the strides of contiguous short rows by constants.
+ */
+static const char *arguments(struct eq_printer *p, struct eq_flag flag, bool are_rows_contiguous)
 {
     STRBUF(b);
     const struct symbol *k = p->q->kernel;
     for (int i = 0; i < k->formal_count; i++) {
-        const char *name = emit_name(p->e, k->formals[i]);
-        if (k->formals[i] == flag.formal) name = flag.value ? "true" : "false";
-        strbuf_printf(&b, is_tensor(k->formals[i]) ? "%s%s, %s_stride" : "%s%s", i ? ", " : "", name, name);
+        const struct symbol *s = k->formals[i];
+        const char *name = emit_name(p->e, s);
+        if (s == flag.formal) name = flag.value ? "true" : "false";
+        strbuf_printf(&b, "%s%s", i ? ", " : "", name);
+        if (!is_tensor(s)) continue;
+        if (are_rows_contiguous)
+            strbuf_printf(&b, ", %s", equation_row_strides(p, s));
+        else
+            strbuf_printf(&b, ", %s_stride", name);
     }
     for (int i = 0; i < k->dim_count; i++)
         strbuf_printf(&b, "%s%s", i || k->formal_count ? ", " : "", emit_name(p->e, k->dims[i]));
@@ -252,21 +259,30 @@ static const char *parameters(struct eq_printer *p)
     return b.length ? arena_copy(p->e->mem, strbuf_text(&b), b.length) : "void";
 }
 
-/* Between the levels and the elements: the choice of a version in which a flag is a constant. */
+/* Between the levels and the elements: the choice of a version in which a flag, or strides of rows, are constants. */
 static const char *versions_function(struct eq_printer *p, const struct kernel_names *names, const char *elements)
 {
     struct emitter *e = p->e;
-    const struct eq_flag flag = equation_flag(p->q);
-    if (!flag.formal) return elements;
+    const struct eq_flag none = {0}, flag = equation_flag(p->q);
+    const size_t outer = names_mark(&e->names);
     const char *name = names_take(&e->names, arena_printf(e->mem, "%s_versions", names->body));
     const size_t mark = names_mark(&e->names);
     p->dense = names_take(&e->names, "dense");
     p->fused = names_take(&e->names, "fused");
-    out_line(e->out, "PTO_ELEMENTS int %s(%s)", name, own_parameters(p));
+    const char *list = own_parameters(p), *rows = flag.formal ? NULL : equation_short_rows(p);
+    if (!flag.formal && !rows) {
+        names_close(&e->names, outer);
+        return elements;
+    }
+    out_line(e->out, "PTO_ELEMENTS int %s(%s)", name, list);
     out_open(e->out, "{");
-    out_line(e->out, "if (%s && %s%s) return %s(%s, true, %s);", p->dense, flag.value ? "" : "!",
-             emit_name(e, flag.formal), elements, arguments(p, flag), p->fused);
-    out_line(e->out, "return %s(%s, %s, %s);", elements, arguments(p, (struct eq_flag){0}), p->dense, p->fused);
+    if (flag.formal)
+        out_line(e->out, "if (%s && %s%s) return %s(%s, true, %s);", p->dense, flag.value ? "" : "!",
+                 emit_name(e, flag.formal), elements, arguments(p, flag, false), p->fused);
+    else
+        out_line(e->out, "if (%s && PTO_USUALLY(%s)) return %s(%s, true, %s);", p->dense, rows, elements,
+                 arguments(p, none, true), p->fused);
+    out_line(e->out, "return %s(%s, %s, %s);", elements, arguments(p, none, false), p->dense, p->fused);
     out_close(e->out, "}");
     names_close(&e->names, mark);
     return name;
@@ -284,7 +300,7 @@ static void emit_levels(struct eq_printer *p, const struct kernel_names *names, 
 {
     struct out *out = p->e->out;
     const size_t mark = names_mark(&p->e->names);
-    const char *list = parameters(p), *passed = arguments(p, (struct eq_flag){0});
+    const char *list = parameters(p), *passed = arguments(p, (struct eq_flag){0}, false);
     out_line(out, "PTO_EQUATION_%s(%s, %s,", has_rows(p) ? "ROWS" : "LEVELS", names->body, elements);
     out_more(out, "(%s),", list);
     out_more(out, "%s,", is_dense_text(p));

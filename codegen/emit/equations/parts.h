@@ -8,6 +8,7 @@
  *   tiles.c        two loops over an operand that lies the other way round
  *   prefetch.c     what the next iteration will need
  *   flags.c        which formal decides a condition for all elements
+ *   short_rows.c   contiguous rows of a few elements
  *   lanes.c        reductions in order, for a group of elements at a time
  *   contraction.c  sums of products of two matrices, which the library computes
  *   value.c        expressions
@@ -17,6 +18,7 @@
 #define PTOC_EMIT_EQUATIONS_PARTS_H
 #include "../emit.h"
 #include "sema/equations/equations.h"
+#include <pto/detail/pieces.h>
 
 /* Loops, one inside of the other; a leaf is a statement. */
 struct eq_node {
@@ -90,7 +92,6 @@ const struct eq_var *equation_vector(const struct eq_printer *p, const struct eq
 
 /* A loop over v runs by groups of PTO_PARTS values.  Can it have a whole group?  is_rest: can values follow the last
  * whole group? */
-enum { GROUP_PLACES = 64 }; /* PTO_PARTS of pto_equations.h */
 bool equation_has_part(const struct eq_var *v, bool is_rest);
 
 /* ---- lanes.c ---- */
@@ -101,6 +102,9 @@ void equation_lanes(struct eq_printer *p, const struct eq_stmt *s, const struct 
 /* ---- prefetch.c ---- */
 /* For the group of elements from `group` on of a loop that is done inside of a reduction. */
 void equation_prefetch(struct eq_printer *p, const struct eq_node *loop, const char *group);
+/* For the group from `group` on of a reduction along v, which ends before `end`. */
+void equation_prefetch_row(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, const char *group,
+                           const char *end);
 
 /* ---- flags.c ---- */
 struct eq_flag {
@@ -109,6 +113,12 @@ struct eq_flag {
 };
 /* Of a condition of some `select` that differs from element to element. */
 struct eq_flag equation_flag(const struct equations *q);
+
+/* ---- short_rows.c ---- */
+/* The condition in C that the short rows of all formals are contiguous; NULL: no formal has such rows. */
+const char *equation_short_rows(struct eq_printer *p);
+/* Of a tensor, under that condition: the argument for its strides. */
+const char *equation_row_strides(struct eq_printer *p, const struct symbol *formal);
 
 /* ---- tiles.c ---- */
 bool equation_is_tiled(const struct eq_printer *p, const struct eq_node *loop); /* it and the one inside of it */

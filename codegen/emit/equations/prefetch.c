@@ -1,11 +1,14 @@
-/* prefetch.c - what the next iteration of the loop around a reduction will read and write, asked for in time.
+/* prefetch.c - what a reduction will read and write soon, asked for in time.
  * Idea       where a loop of exponentials is done inside of a reduction, the processor computes and memory waits.  So
  *            each group of elements asks for the group below it: the same elements with the outer loop's variable one
  *            further, or once more its last row.  Other loops are too cheap for that.
+ *            Any other reduction asks for elements further along its own row, where it reads each of them once: a
+ *            processor's own requests end with each page of memory.
  * Invariant  no address is formed that an iteration does not have.
  * Tests      test/lit/codegen/index-prefetch.pto
  */
 #include "parts.h"
+#include <string.h>
 
 static bool is_dear(const struct eq_expr *x)
 {
@@ -68,4 +71,63 @@ void equation_prefetch(struct eq_printer *p, const struct eq_node *loop, const c
         }
         prefetch(p, &home, outer, loop->var, group, next);
     }
+}
+
+/* Each iteration of the loops around the reduction has elements of its own, and they lie in a row along v. */
+static bool is_read_once(const struct eq_printer *p, const struct eq_access *a, const struct eq_var *v)
+{
+    const struct eq_stmt *s = p->stmt;
+    if (!a->formal || a->guard || !equation_is_dense_along(p, a, v)) return false;
+    for (int d = 0; d < a->rank; d++)
+        if (!a->index[d].size) return false;
+    for (int i = 0; i < s->loop_count + s->free_count; i++) {
+        const struct eq_var *around = i < s->loop_count ? s->loops[i] : s->frees[i - s->loop_count];
+        bool varies = false;
+        for (int d = 0; d < a->rank; d++) varies |= size_names(a->index[d].size, around->symbol);
+        if (!varies) return false;
+    }
+    return true;
+}
+
+struct places {
+    const char *text[4]; /* further operands are not asked for */
+    int count;
+};
+
+/* Of the loads of the term, outside of reductions in it, whose variables there are not yet. */
+static void find_places(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, struct places *found)
+{
+    if (!x || x->kind == EQ_REDUCE) return;
+    if (x->kind == EQ_LOAD && is_read_once(p, x->access, v)) {
+        const char *place = equation_place(p, x->access);
+        bool is_new = found->count < (int)(sizeof found->text / sizeof *found->text);
+        for (int i = 0; i < found->count; i++) is_new &= strcmp(found->text[i], place) != 0;
+        if (is_new) found->text[found->count++] = place;
+    }
+    find_places(p, x->a, v, found);
+    find_places(p, x->b, v, found);
+    find_places(p, x->c, v, found);
+}
+
+void equation_prefetch_row(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, const char *group,
+                           const char *end)
+{
+    struct out *out = p->e->out;
+    struct places found = {0};
+    const struct size *length = size_sub(p->sizes, v->high, v->low);
+    int64_t count;
+    if (length && size_is_const(length, &count) && count < PTO_PARTS + PTO_AHEAD) return;
+    const char *own = ptrmap_get(&p->e->c_names, v->symbol);
+    const size_t mark = names_mark(&p->e->names);
+    const char *ahead = names_take(&p->e->names, arena_printf(p->e->mem, "%s_ahead", v->symbol->name));
+    ptrmap_set(&p->e->c_names, v->symbol, (void *)(uintptr_t)ahead);
+    find_places(p, x->a, v, &found);
+    ptrmap_set(&p->e->c_names, v->symbol, (void *)(uintptr_t)own);
+    if (found.count > 0) {
+        out_open(out, "if (%s <= %s - PTO_PARTS - PTO_AHEAD) {", group, end);
+        out_line(out, "const int64_t %s = %s + PTO_AHEAD;", ahead, group);
+        for (int i = 0; i < found.count; i++) out_line(out, "pto_prefetch(&%s, %s, 0);", found.text[i], p->dense);
+        out_close(out, "}");
+    }
+    names_close(&p->e->names, mark);
 }

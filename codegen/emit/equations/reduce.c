@@ -135,7 +135,7 @@ bool equation_has_part(const struct eq_var *v, bool is_rest)
     int64_t low = 0, high = 0, count = 0;
     if (!size_is_const(v->low, &low) || !size_is_const(v->high, &high)) return true;
     if (__builtin_sub_overflow(high, low, &count)) return true;
-    return is_rest ? count % GROUP_PLACES != 0 || count <= 0 : count >= GROUP_PLACES;
+    return is_rest ? count % PTO_PARTS != 0 || count <= 0 : count >= PTO_PARTS;
 }
 
 /* The statement's own names for the partial results and for where the last whole group ends. */
@@ -165,7 +165,10 @@ static void by_parts(struct eq_printer *p, const struct eq_expr *x, const struct
             out_open(out, "for (int64_t %s = 0; %s < %s - %s; %s++) {", lane, lane, high, group, lane);
         else {
             out_open(out, "for (; %s <= %s - PTO_PARTS; %s += PTO_PARTS) {", group, high, group);
-            if (p->first) equation_prefetch(p, p->first, group);
+            if (p->first)
+                equation_prefetch(p, p->first, group);
+            else
+                equation_prefetch_row(p, x, v, group, high);
             out_open(out, "for (int64_t %s = 0; %s < PTO_PARTS; %s++) {", lane, lane, lane);
         }
         const size_t inner = names_mark(&p->e->names);

@@ -33,7 +33,7 @@ static bool find_object(struct eq_work *w, const char *name, struct span at, str
     }
     if (n || s)
         diag_error(w->c->diag, DIAG_E03, at, "'%s' is one number: it has no indices", name);
-    else
+    else if (!eq_is_read_early(w, name, at))
         names_unknown(w->c, at, name, "tensor", NULL);
     return fail(w);
 }

@@ -99,7 +99,8 @@ static struct sides prove(struct eq_work *w, const struct eq_access *a, const st
     return s;
 }
 
-/* Do all variables have a value, for all extents of at least 2?  Adds what that is. */
+/* Do all variables have a value, for all extents of at least 2 and whatever values those before them have?  Then a
+ * corner is reached.  Adds what that is. */
 static bool runs(struct eq_work *w, const struct eq_access *a)
 {
     const struct symbol *k = w->kernel;
@@ -107,10 +108,8 @@ static bool runs(struct eq_work *w, const struct eq_access *a)
     for (int i = 0; i < k->dim_count; i++) facts_add_order(w->c->facts, two, size_symbol(w->c->sizes, k->dims[i]), 0);
     if (facts_contradict(w->c->facts)) return false; /* `where` says that they are smaller */
     for (int i = 0; i < a->var_count; i++) {
-        if (eq_names_vars(a->vars[i]->low, a->vars, a->var_count) ||
-            eq_names_vars(a->vars[i]->high, a->vars, a->var_count))
-            return false;
         if (!facts_prove_order(w->c->facts, a->vars[i]->low, a->vars[i]->high, 1)) return false;
+        eq_know_vars(w, &a->vars[i], 1);
     }
     return true;
 }

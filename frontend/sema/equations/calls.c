@@ -65,7 +65,46 @@ static struct eq_value cast(struct eq_work *w, struct ast *n, enum elem to)
     return (struct eq_value){e, to, false};
 }
 
-/* The arms are looked at under their conditions. */
+static bool compares(enum eq_kind op, int64_t a, int64_t b)
+{
+    switch (op) {
+    case EQ_EQ: return a == b;
+    case EQ_NE: return a != b;
+    case EQ_LT: return a < b;
+    case EQ_LE: return a <= b;
+    case EQ_GT: return a > b;
+    default: return a >= b;
+    }
+}
+
+/* Of a condition over constants its truth, 0 or 1; -1: it is none. */
+static int decided(const struct eq_expr *e)
+{
+    if (e->kind == EQ_INT) return e->integer != 0;
+    if (e->kind == EQ_NOT) return decided(e->a) < 0 ? -1 : !decided(e->a);
+    if (e->kind == EQ_AND || e->kind == EQ_OR) {
+        const int stop = e->kind == EQ_OR, a = decided(e->a), b = decided(e->b);
+        return a == stop || b == stop ? stop : a < 0 || b < 0 ? -1 : !stop;
+    }
+    if (e->kind < EQ_EQ || e->kind > EQ_GE || e->a->kind != EQ_INT || e->b->kind != EQ_INT) return -1;
+    return compares(e->kind, e->a->integer, e->b->integer);
+}
+
+/* The arm for which `cond` is `truth`: it is checked under that condition. */
+static struct eq_value arm_of(struct eq_work *w, const struct eq_expr *cond, bool truth, struct ast *arm)
+{
+    const struct eq_guard *const outer = w->guard;
+    const bool was_left_out = w->c->is_left_out;
+    struct eq_guard *guard = arena_new(w->c->mem, struct eq_guard);
+    *guard = (struct eq_guard){cond, truth, outer};
+    w->guard = guard;
+    w->c->is_left_out |= decided(cond) == !truth;
+    const struct eq_value v = eq_value_of(w, arm);
+    w->c->is_left_out = was_left_out;
+    w->guard = outer;
+    return v;
+}
+
 static struct eq_value choose(struct eq_work *w, struct ast *n)
 {
     struct ast *first = n->call.args, *second = first->next, *third = second->next;
@@ -75,19 +114,14 @@ static struct eq_value choose(struct eq_work *w, struct ast *n)
         diag_error(w->c->diag, DIAG_E02, first->at, "a condition must be a bool, not %s", eq_type_text(w, &cond));
         return eq_fail(w);
     }
-    const struct eq_guard *outer = w->guard;
-    struct eq_guard *yes = arena_new(w->c->mem, struct eq_guard), *no = arena_new(w->c->mem, struct eq_guard);
-    *yes = (struct eq_guard){cond.expr, true, outer};
-    *no = (struct eq_guard){cond.expr, false, outer};
-    w->guard = yes;
-    struct eq_value a = eq_value_of(w, second->arg.value);
-    w->guard = no;
-    struct eq_value b = eq_value_of(w, third->arg.value);
-    w->guard = outer;
+    struct eq_value a = arm_of(w, cond.expr, true, second->arg.value);
+    struct eq_value b = arm_of(w, cond.expr, false, third->arg.value);
     if (a.type == ELEM_BOOL && b.type == ELEM_BOOL && a.expr && b.expr)
         v = (struct eq_value){NULL, ELEM_BOOL, false};
     else if (!eq_join(w, &a, &b, n->at, "'select'", &v))
         return eq_fail(w);
+    const int truth = decided(cond.expr);
+    if (truth >= 0) return (struct eq_value){truth ? a.expr : b.expr, v.type, v.is_literal};
     struct eq_expr *e = eq_new(w, EQ_SELECT, eq_computed(v.type), n->at);
     e->a = cond.expr;
     e->b = a.expr;
@@ -95,21 +129,22 @@ static struct eq_value choose(struct eq_work *w, struct ast *n)
     return (struct eq_value){e, v.type, v.is_literal};
 }
 
-static struct eq_value apply(struct eq_work *w, struct ast *n, const struct function *f)
+/* f of one value or of two. */
+static struct eq_value apply(struct eq_work *w, struct ast *n, const struct function *f, struct eq_value a,
+                             struct eq_value b)
 {
-    struct eq_value a = eq_value_of(w, n->call.args->arg.value), b = {0}, v;
-    if (f->count == 2) b = eq_value_of(w, n->call.args->next->arg.value);
-    if (!a.expr || (f->count == 2 && !b.expr)) return eq_fail(w);
+    struct eq_value v;
+    const bool is_pair = b.expr != NULL;
     const char *text = arena_printf(w->c->mem, "'%s'", f->name);
-    const struct size *x = eq_as_size(w, &a), *y = f->count == 2 ? eq_as_size(w, &b) : NULL;
-    const bool is_literal = a.is_literal && (f->count == 1 || b.is_literal);
+    const struct size *x = eq_as_size(w, &a), *y = is_pair ? eq_as_size(w, &b) : NULL;
+    const bool is_literal = a.is_literal && (!is_pair || b.is_literal);
     if (x && y && !is_literal) {
         struct eq_expr *e = eq_new(w, EQ_SIZE, ELEM_I64, n->at);
         e->size = size_binary(w->c->sizes, f->kind == EQ_MIN ? SIZE_MINIMUM : SIZE_MAXIMUM, x, y);
         if (e->size && !f->is_real) return (struct eq_value){e, ELEM_I64, false};
     }
-    if (f->count == 2 && !eq_join(w, &a, &b, n->at, text, &v)) return eq_fail(w);
-    if (f->count == 1) v = a;
+    if (is_pair && !eq_join(w, &a, &b, n->at, text, &v)) return eq_fail(w);
+    if (!is_pair) v = a;
     const bool fits = f->is_real ? eq_is_float(v.type) || v.is_literal : v.type != ELEM_BOOL;
     if (!fits) {
         diag_error(w->c->diag, DIAG_E02, n->at, "%s cannot be used with %s", text, eq_type_text(w, &v));
@@ -120,6 +155,19 @@ static struct eq_value apply(struct eq_work *w, struct ast *n, const struct func
     e->a = a.expr;
     e->b = b.expr;
     return (struct eq_value){e, v.type, v.is_literal};
+}
+
+/* min and max of more than two take them from the left. */
+static struct eq_value apply_to_all(struct eq_work *w, struct ast *n, const struct function *f)
+{
+    const struct ast *arg = n->call.args;
+    struct eq_value v = eq_value_of(w, arg->arg.value);
+    if (f->count == 1) return v.expr ? apply(w, n, f, v, (struct eq_value){0}) : eq_fail(w);
+    while ((arg = arg->next)) {
+        const struct eq_value next = eq_value_of(w, arg->arg.value);
+        v = v.expr && next.expr ? apply(w, n, f, v, next) : eq_fail(w);
+    }
+    return v;
 }
 
 struct eq_value eq_call(struct eq_work *w, struct ast *n)
@@ -141,10 +189,11 @@ struct eq_value eq_call(struct eq_work *w, struct ast *n)
     while (f < functions + FUNCTIONS && strcmp(f->name, callee->name) != 0) f++;
     if (to == ELEM_NONE && f == functions + FUNCTIONS) return unknown(w, callee);
     const int want = to != ELEM_NONE ? 1 : f->count;
-    if (given != want) {
-        diag_error(w->c->diag, DIAG_E17, n->at, "'%s' takes %d argument%s, not %d", callee->name, want,
-                   want == 1 ? "" : "s", given);
+    const bool may_have_more = to == ELEM_NONE && (f->kind == EQ_MIN || f->kind == EQ_MAX);
+    if (given < want || (given > want && !may_have_more)) {
+        diag_error(w->c->diag, DIAG_E17, n->at, "'%s' takes %d argument%s%s, not %d", callee->name, want,
+                   want == 1 ? "" : "s", may_have_more ? " or more" : "", given);
         return eq_fail(w);
     }
-    return to != ELEM_NONE ? cast(w, n, to) : f->kind == EQ_SELECT ? choose(w, n) : apply(w, n, f);
+    return to != ELEM_NONE ? cast(w, n, to) : f->kind == EQ_SELECT ? choose(w, n) : apply_to_all(w, n, f);
 }

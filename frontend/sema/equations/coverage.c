@@ -82,10 +82,16 @@ static bool image(struct eq_work *w, const struct size *a, const struct eq_var *
         return r->high != NULL;
     }
     if (count > 1) return count <= MAX_RANK && digits_image(w, a, vars, count, r);
-    if (!eq_split(w->c, a, vars[0], &factor, &rest) || !size_is_const(factor, &c) || c < 1) return false;
+    if (!eq_split(w->c, a, vars[0], &factor, &rest) || !size_is_const(factor, &c) || c == 0 || c == INT64_MIN)
+        return false;
     const struct size *low = size_scale(w->c->sizes, vars[0]->low, c),
                       *high = size_scale(w->c->sizes, vars[0]->high, c);
-    *r = (struct run){plus(w, low, rest), plus(w, high, rest), c};
+    if (c < 0) { /* the last value of the variable writes the first element */
+        const struct size *step = size_const(w->c->sizes, -c), *first = plus(w, high, step);
+        high = plus(w, low, step);
+        low = first;
+    }
+    *r = (struct run){plus(w, low, rest), plus(w, high, rest), c < 0 ? -c : c};
     return r->low && r->high;
 }
 

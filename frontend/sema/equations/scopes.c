@@ -27,6 +27,29 @@ struct symbol *eq_outer(struct eq_work *w, const char *name)
     return means_something ? s : NULL;
 }
 
+struct search {
+    const char *name;
+    uint32_t behind;
+    const struct ast *found;
+};
+
+static bool find_let(void *cx, struct ast *n)
+{
+    struct search *s = cx;
+    if (n->kind == AST_LET && n->name == s->name && n->at.end > s->behind && !s->found) s->found = n;
+    return ast_is_statement(n) || n->kind == AST_BLOCK;
+}
+
+bool eq_is_read_early(struct eq_work *w, const char *name, struct span at)
+{
+    struct search s = {.name = name, .behind = at.begin};
+    ast_walk(w->kernel->decl->kernel->block, find_let, &s);
+    if (!s.found) return false;
+    diag_error(w->c->diag, DIAG_E19, at, "'%s' is read before its 'let' has ended", name);
+    diag_note(w->c->diag, s.found->name_at, "it is written here");
+    return true;
+}
+
 bool eq_is_new_name(struct eq_work *w, const char *name, struct span at)
 {
     const struct eq_name *n = eq_find(w, name);

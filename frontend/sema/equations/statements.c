@@ -59,6 +59,7 @@ static void check_bounds(struct eq_work *w, size_t first)
 static struct eq_var *let_index(struct eq_work *w, struct ast *n, struct eq_var *const *before, int count)
 {
     const struct eq_name *known = n->kind == AST_NAME ? eq_find(w, n->name) : NULL;
+    const bool had_failed = w->failed; /* an earlier statement */
     w->failed = true;
     if (n->kind != AST_NAME || (known ? known->kind != EQ_NAME_VAR : eq_outer(w, n->name) != NULL)) {
         diag_error(w->c->diag, DIAG_E19, n->at, "the indices of a 'let' are plain index variables, and '%s' is none",
@@ -70,7 +71,7 @@ static struct eq_var *let_index(struct eq_work *w, struct ast *n, struct eq_var 
             diag_error(w->c->diag, DIAG_E19, n->at, "'%s' stands on the left twice", n->name);
             return NULL;
         }
-    w->failed = false;
+    w->failed = had_failed;
     if (known) return known->var;
     struct eq_var *v = eq_declare_var(w, EQ_FREE, n->name, n->at);
     vec_push(&w->frees, v);

@@ -181,6 +181,7 @@ static struct eq_value stray(struct eq_work *w, const char *name, struct span at
     for (size_t i = 0; i < w->said.count; i++)
         if (w->said.data[i] == name) return eq_fail(w);
     vec_push(&w->said, name);
+    if (eq_is_read_early(w, name, at)) return eq_fail(w);
     diag_error(w->c->diag, DIAG_E19, at, "'%s' is neither on the left nor bound by a reduction", name);
     diag_help(w->c->diag, "sum(%s: ...) binds it, and so does 'for %s in 0 .. n { }'", name, name);
     return eq_fail(w);
@@ -259,6 +260,7 @@ static bool refuse_constants(struct eq_work *w, const struct ast *n, const struc
 {
     const enum ast_op op = n->binary.op;
     const bool is_const = b->expr->kind == EQ_INT;
+    if (w->c->is_left_out) return false;
     if ((op == OP_DIV || op == OP_MOD) && is_const && b->expr->integer == 0) {
         diag_error(w->c->diag, DIAG_E15, n->binary.op_at, "division by zero");
         return true;

@@ -87,7 +87,7 @@ struct device {
     bool is_zeroed;
 
     ptoi_lock copying;   /* guards what is in staging; `lock` nests in it */
-    ptoi_lock lock;      /* guards array, failure; nothing nests in it */
+    ptoi_lock lock;      /* guards array, failure, was_reported; nothing nests in it */
     struct array *array; /* sorted by address, apart from each other */
     int array_count, array_room;
     struct holder holder; /* of tensors */

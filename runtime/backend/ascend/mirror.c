@@ -64,10 +64,14 @@ static bool send_dirty(struct device *d)
 
 /* ---- what the runtime calls -------------------------------------------------------------------------------------- */
 
+/* A worker whose task failed and the orchestrator may ask at once; the text stays as it is until the next run. */
 static const char *failure_of(const struct backend *backend)
 {
-    device_of(backend)->was_reported = true;
-    return device_of(backend)->failure;
+    struct device *d = device_of(backend);
+    ptoi_lock_take(&d->lock);
+    d->was_reported = true;
+    ptoi_lock_leave(&d->lock);
+    return d->failure;
 }
 
 static PTOStatus begin(const struct backend *backend)

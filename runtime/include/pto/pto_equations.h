@@ -7,6 +7,7 @@
 #ifndef PTO_EQUATIONS_H
 #define PTO_EQUATIONS_H
 #include <pto/detail/elements.h>
+#include <pto/detail/pieces.h>
 #include <pto/pto_arithmetic.h>
 #include <pto/pto_scratch.h>
 #include <pto/pto_types.h>
@@ -62,7 +63,9 @@ PTO_API PTOCpu pto_cpu(void);
 #define PTO_ANY_STRIDE_(elements, leading, fused) elements(PTO_ONLY_ leading false, fused)
 #define PTO_UNIT_STRIDE_(elements, leading, fused)                                                                     \
     pto_kernel_failed("the last dimension of a tensor has gaps, which no call of the program gives it")
-#define PTO_ONLY_(...) __VA_ARGS__
+#define PTO_ONLY_(...)         __VA_ARGS__
+/* A compiler takes an equality for rare, and what follows several of them for code that should be small. */
+#define PTO_USUALLY(condition) __builtin_expect(condition, 1)
 #ifndef PTO_EQUATION_LINKAGE
 #define PTO_EQUATION_LINKAGE static /* of `name` */
 #endif
@@ -74,8 +77,8 @@ PTO_API PTOCpu pto_cpu(void);
 #define PTO_EQUATION_LEVEL_(linkage, name, elements, parameters, is_dense, leading, gaps, level)                       \
     PTO_TARGET_##level linkage int name parameters                                                                     \
     {                                                                                                                  \
-        return is_dense ? elements(PTO_ONLY_ leading true, PTO_FUSED_##level)                                          \
-                        : gaps(elements, leading, PTO_FUSED_##level);                                                  \
+        return PTO_USUALLY(is_dense) ? elements(PTO_ONLY_ leading true, PTO_FUSED_##level)                             \
+                                     : gaps(elements, leading, PTO_FUSED_##level);                                     \
     }
 #if PTO_HAS_LEVELS && defined PTO_ONLY_LEVEL /* V4, V3 or BASE: the program runs on this machine alone */
 #define PTO_EQUATION_LEVEL(name, elements, parameters, is_dense, leading, gaps, level)                                 \
@@ -190,14 +193,22 @@ PTO_ELEMENTS uint16_t pto_bf16_bits(float value)
 }
 
 /* ---- floats ------------------------------------------------------------------------------------------------------ */
-#define PTO_PARTS 64 /* partial results of a reduction along vectors */
 #ifndef PTO_STEPS
-#define PTO_STEPS INT32_MAX /* places that are counted in 32 bits at a time; a test takes fewer */
+#define PTO_STEPS INT32_MAX /* most steps that are counted in 32 bits; a test takes fewer */
 #endif
 #define PTO_TILE 32 /* rows and columns of a tile, of an operand that lies the other way round */
+/* The test of a stands apart from the comparison: so GCC makes one instruction of that. */
 #define PTO_FLOAT(name, type, f)                                                                                       \
-    PTO_ELEMENTS type pto_min_##name(type a, type b) { return a < b || a != a ? a : b; }                               \
-    PTO_ELEMENTS type pto_max_##name(type a, type b) { return a > b || a != a ? a : b; }                               \
+    PTO_ELEMENTS type pto_min_##name(type a, type b)                                                                   \
+    {                                                                                                                  \
+        const type least = a < b ? a : b;                                                                              \
+        return a != a ? a : least;                                                                                     \
+    }                                                                                                                  \
+    PTO_ELEMENTS type pto_max_##name(type a, type b)                                                                   \
+    {                                                                                                                  \
+        const type most = a > b ? a : b;                                                                               \
+        return a != a ? a : most;                                                                                      \
+    }                                                                                                                  \
     PTO_ELEMENTS type pto_add_##name(type a, type b) { return a + b; }                                                 \
     PTO_ELEMENTS type pto_mul_##name(type a, type b) { return a * b; }                                                 \
     PTO_ELEMENTS type pto_abs_##name(type a) { return __builtin_fabs##f(a); }                                          \
@@ -213,6 +224,19 @@ PTO_ELEMENTS uint16_t pto_bf16_bits(float value)
 PTO_FLOAT(f32, float, f)
 PTO_FLOAT(f64, double, )
 #undef PTO_FLOAT
+
+/* The value, which the compiler does not know: it would make a comparison with infinity one with the greatest number,
+ * and then two instructions of a minimum that is one. */
+PTO_ELEMENTS float pto_hidden_f32(float value)
+{
+    __asm__("" : "+m"(value));
+    return value;
+}
+PTO_ELEMENTS double pto_hidden_f64(double value)
+{
+    __asm__("" : "+m"(value));
+    return value;
+}
 
 /* Asks for the PTO_PARTS elements from here on, if they lie in a row. */
 #define pto_prefetch(place, dense, writes)                                                                             \
@@ -269,7 +293,6 @@ PTO_FOLD_EXTREME(pto_fold_min_f32, float, pto_min_f32)
 PTO_FOLD_EXTREME(pto_fold_min_f64, double, pto_min_f64)
 PTO_FOLD_EXTREME(pto_fold_max_f32, float, pto_max_f32)
 PTO_FOLD_EXTREME(pto_fold_max_f64, double, pto_max_f64)
-#undef PTO_STAYS_LOOP
 #undef PTO_FOLD_STEP
 #undef PTO_FOLD_LOOP
 #undef PTO_FOLD_SIGN

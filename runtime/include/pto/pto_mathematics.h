@@ -14,8 +14,7 @@ PTO_ELEMENTS_BEGIN
 
 /* ---- bits -------------------------------------------------------------------------------------------------------- */
 
-/* 2^n, -126 <= n <= 127, and -1022 <= n <= 1023 */
-PTO_ELEMENTS float pto_power_of_2_f32(int32_t n) { return pto_of_bits_f32((int32_t)((uint32_t)(n + 127) << 23)); }
+/* 2^n, -1022 <= n <= 1023 */
 PTO_ELEMENTS double pto_power_of_2_f64(int64_t n) { return pto_of_bits_f64((int64_t)((uint64_t)(n + 1023) << 52)); }
 /* value with the sign of sign */
 PTO_ELEMENTS float pto_signed_f32(float value, float sign)
@@ -29,21 +28,23 @@ PTO_ELEMENTS double pto_signed_f64(double value, double sign)
 
 /* ---- exp: 2^n e^r, |r| <= ln 2 / 2; n is found by adding a number whose last bit is a 1 -------------------------- */
 
+/* The last bits of m are n + 254, so a shift makes each half of n the exponent of a factor.  n is limited as an
+ * integer, and a result that is too small becomes 0 at the end: of two limits of x, one after the other, GCC makes
+ * jumps. */
 PTO_ELEMENTS float pto_exp_f32(float x)
 {
-    float t = x > 89.0f ? 89.0f : x;
-    t = t < -104.0f ? -104.0f : t;
-    const float m = t * 1.44269504088896341f + 12582912.0f, n = m - 12582912.0f;
-    const float r = (t - n * 0.693359375f) - n * -2.12194440e-4f;
-    float p = 1.9875691500e-4f;
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
+    const int32_t near = pto_bits_f32(x * 1.44269504088896341f + 12583166.0f), most = 0x4b4000fe + 128;
+    const float m = pto_of_bits_f32(near < most ? near : most), n = m - 12583166.0f;
+    const float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+    float p = 1.3814540580e-3f;
+    p = p * r + 8.3687454462e-3f;
+    p = p * r + 4.1668388993e-2f;
+    p = p * r + 1.6666521132e-1f;
+    p = p * r + 4.9999994040e-1f;
     p = p * (r * r) + r + 1.0f;
-    const int32_t e = (pto_bits_f32(m) & 0x7fffff) - 0x400000, half = e >> 1;
-    return p * pto_power_of_2_f32(half) * pto_power_of_2_f32(e - half);
+    const uint32_t both = (uint32_t)pto_bits_f32(m), half = both >> 1;
+    p = p * pto_of_bits_f32((int32_t)(half << 23)) * pto_of_bits_f32((int32_t)((both - half) << 23));
+    return x < -104.0f ? 0.0f : p;
 }
 
 PTO_ELEMENTS double pto_exp_f64(double x)

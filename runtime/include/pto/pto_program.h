@@ -371,7 +371,7 @@ static inline PTOView pto_move(PTOView *t)
 }
 
 /* Hands an element of an array to a function, which owns it from then on: its pto_drop leaves the memory to the array,
- * and pto_return_tensor copies.  Returns the element.
+ * and pto_return_tensor and pto_take_over copy.  Returns the element.
  * Caller     the orchestrator.  Never blocks.  Status: none. */
 PTO_API PTOView pto_move_element(PTORuntime *rt, PTOView element);
 
@@ -383,11 +383,18 @@ static inline void *pto_take(void **name)
     return buffer;
 }
 
-/* Returns a tensor of the function's own, made by PTO_INPUT: its buffer becomes the one of the caller's variable, or,
- * if that has a buffer already, the tensor is copied into it and dropped.
+/* Returns a tensor of the function's own, made by PTO_INPUT: its buffer becomes the one of the caller's variable.  If
+ * that has a buffer already, the tensor is copied into it and dropped; an element of an array, and a tensor from
+ * outside the heap, is copied in any case.
  * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: none is returned; fails the run as
  *            pto_submit_task does, and with PTO_ERR_HANDLE. */
 PTO_API void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam *tensor);
+
+/* A tensor that was moved into a function, all of which is `tensor`, made by PTO_INPUT, becomes the value of a name
+ * that changes buffers: a buffer of the scope.  An element of an array, and a tensor from outside the heap, is copied
+ * into a new one.  *t is empty afterwards.  Returns the buffer, NULL for an empty tensor.
+ * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: as pto_return_tensor. */
+PTO_API void *pto_take_over(PTORuntime *rt, PTOScope scope, PTOView *t, const PTOTaskParam *tensor);
 
 /* Opens the scope of an entry that owns results whose extents the run decides.  Where the caller of a loaded program
  * wants them, pto_alloc gives tensors of this scope memory that will be the caller's.

@@ -254,7 +254,7 @@ PTO_API PTOTensor *pto_tensor_from_arrow(struct ArrowArray *a, struct ArrowSchem
 PTO_API PTOStatus pto_tensor_to_arrow(PTOTensor *t, struct ArrowArray *a, struct ArrowSchema *schema);
 
 /* Writes a line for each tensor that lives: type, shape, bytes, references, its buffer with its references and pins,
- * and the address behind the call that made it.
+ * and where the call returned that made it: the object, with the place for addr2line, and the address.
  * Caller     any thread.  Blocks while it writes.  Status: none. */
 PTO_API void pto_registry_dump(FILE *out);
 

@@ -97,6 +97,11 @@ typedef struct PTOConfig {
     /* pto_write_flow_stats says where the time of the orchestrator and of each worker went; this costs two looks at a
      * counter of the processor for each task that goes through the window.  record_tasks implies it. */
     bool time_causes;
+    /* threads, serial: a launcher of MPI that has started this process several times has started a rank with each
+     * (docs/distributed.md); where it is the only one, nothing changes.  The processes are alike: each creates the same
+     * runtimes, one at a time with this member, begins the same runs, and writes the same to its arrays between them.
+     * Behind a run all ranks have all that it wrote. */
+    bool join_ranks;
     /* Tensors that calls make come from here; NULL: the pool of the host.  On the engine process a pool of
      * pto_pool_shared, made before: the worker process reaches its tensors, so that they are not copied.  It must exist
      * as long as the runtime. */
@@ -245,6 +250,11 @@ PTO_API void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes);
  * program may depend on it.
  * Caller     any thread.  Never blocks.  Status: none. */
 PTO_API int64_t pto_ranks(PTORuntime *rt);
+
+/* Which of them this process is, from 0: for a host program that prints or writes files once.  0 where it is the only
+ * one.
+ * Caller     any thread.  Never blocks.  Status: none. */
+PTO_API int64_t pto_rank(PTORuntime *rt);
 
 /* Says where the cells of a tensor live in a run on several ranks (docs/distributed.md): an array of the program that
  * pto_buffer has registered, or a buffer of pto_alloc.  It is ignored on one rank, where `base` is not the first byte

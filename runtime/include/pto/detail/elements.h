@@ -12,7 +12,8 @@
 #define PTO_NAN      __builtin_nanf("")
 
 /* Functions over elements are inlined into their caller and become vectors there; `?:` is a selection, as no operation
- * traps. */
+ * traps.  A loop that fills or copies the lanes of a group stays one: as a call or a string instruction it is slower.
+ */
 #define PTO_ELEMENTS static inline __attribute__((always_inline, unused))
 #if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__
 #ifdef PTO_FOR_ONE_RUN /* without what takes the compiler half of its time and gains nothing */
@@ -27,7 +28,7 @@
 #define PTO_ELEMENTS_BEGIN                                                                                             \
     _Pragma("GCC push_options") PTO_ELEMENTS_SOON_ _Pragma(                                                            \
         "GCC optimize(\"O3\", \"fp-contract=off\", \"no-loop-interchange\", \"no-loop-unroll-and-jam\")")              \
-        _Pragma("GCC optimize(\"no-trapping-math\", \"no-math-errno\")")
+        _Pragma("GCC optimize(\"no-trapping-math\", \"no-math-errno\", \"no-tree-loop-distribute-patterns\")")
 #define PTO_ELEMENTS_END _Pragma("GCC pop_options")
 #elif defined __clang__
 #define PTO_ELEMENTS_BEGIN _Pragma("STDC FP_CONTRACT OFF")

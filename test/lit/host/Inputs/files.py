@@ -2,6 +2,8 @@
 import os
 import sys
 
+import zipfile
+
 import numpy as np
 
 os.chdir(sys.argv[1])
@@ -26,7 +28,8 @@ np.save("y64.npy", np.ones((6, 4), "<f4"))
 np.save("y53.npy", np.ones((5, 3), "<f4"))
 np.save("y14.npy", np.ones((1, 4), "<f4"))
 np.savez("zip.npz", y=x, z=x)
-np.savez_compressed("small.npz", x=x)
+with zipfile.ZipFile("small.npz", "w", zipfile.ZIP_BZIP2) as z:
+    np.save(z.open("x.npy", "w"), x)
 open("cut.npz", "wb").write(open("zip.npz", "rb").read()[:-30])
 open("wrong.npz", "wb").write(open("zip.npz", "rb").read().replace(b"PK\x01\x02", b"PK\x01\x03"))
 

@@ -28,6 +28,8 @@ assert np.load("empty-out.npz")["c"].shape == (0,)
 with zipfile.ZipFile("in.npz", "a") as z:
     z.comment = b"PK\5\6 a comment"
 run("--input", "a=in.npz", "--input", "b=in.npz", "--expect", "c=out.npz")
+np.savez_compressed("packed.npz", a=a, b=b)
+run("--input", "a=packed.npz", "--input", "b=packed.npz", "--expect", "c=out.npz", "--expect", "d=out.npz")
 # whatever is wrong with an archive, the run says so and does no harm
 whole, rng = open("in.npz", "rb").read(), random.Random(1)
 for n in range(150):

@@ -2,7 +2,7 @@
 
 A program with a sanitizer prints no calls: the copy of a process that would read the stack is not safe there (debug/backtrace.c).
 """
-import atexit, re, signal, subprocess, sys, time
+import atexit, os, re, signal, subprocess, sys, time
 
 SECONDS, GRACE = 1.0, 5.0
 CALLS = r"" if sys.argv[2:] else r"(?:  in .*\n)*  in forever at \S*watchdog\.pto:9\n"
@@ -12,8 +12,8 @@ KILLED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s,
                     r"  kernel 'forever' \(task 0, \S*watchdog\.pto:\d+:\d+, for [1-9]\d*\.\d s\)\n" + CALLS)
 STUCK = "error: the kernel has not returned 5 s later, so the program ends without results\n"
 
-def begin(*options):
-    program = subprocess.Popen([sys.argv[1], *options], stderr=subprocess.PIPE, text=True)
+def begin(*options, **environment):
+    program = subprocess.Popen([sys.argv[1], *options], stderr=subprocess.PIPE, text=True, env=dict(os.environ, **environment))
     atexit.register(program.kill)  # a program that does not end must not outlive its test
     return program
 
@@ -49,6 +49,7 @@ while not all(catches(program) for _, program in interrupted):
 time.sleep(1)  # for the kernel to begin
 for _, program in interrupted:
     program.send_signal(signal.SIGTERM)
+by_name = begin("--watchdog", str(SECONDS), PATH="")  # there is no addr2line
 running = [start(engine) for engine in ("threads", "serial", "timing", "process")]
 # The name comes first, and long before the end: it is read while the program still runs.
 engine, program = start("threads")
@@ -61,5 +62,8 @@ if program.wait(timeout=120) != 1 or not text.endswith(STUCK) or time.monotonic(
     sys.exit(f"exit code {program.returncode}, printed\n{text}")
 for engine, program in running:
     check(engine, program)
+_, text = by_name.communicate(timeout=120)
+if by_name.returncode != 1 or (CALLS and not re.search(r", for \d+\.\d s\)\n(  in \w+\n)*  in usleep\n" + re.escape(STUCK), text)):
+    sys.exit(f"without addr2line: exit code {by_name.returncode}, printed\n{text}")
 for engine, program in interrupted:
     check_interrupted(engine, program)

@@ -8,7 +8,7 @@ import numpy as np
 
 PROGRAM, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 F = np.float32
-OUTPUTS = "s most n low high least at m y top".split()
+OUTPUTS = "s most n low high least late at m y top".split()
 
 
 def place(values, is_better):
@@ -34,7 +34,7 @@ def expected(d):
     at = place(far, least)
     y = x * F(0.5)
     return {"s": s * F(2), "most": x.max(axis=0), "n": whole.sum(axis=0).astype(np.int32), "low": place(x, least), "high": place(x, np.greater),
-            "least": place(d["q"], least), "at": at, "m": d["m"] + np.bincount(at, minlength=len(c)), "y": y, "top": np.abs(y - x).max(axis=1, initial=-np.inf)}
+            "least": place(d["q"], least), "late": 1 + place(x[1:], least), "at": at, "m": d["m"] + np.bincount(at, minlength=len(c)), "y": y, "top": np.abs(y - x).max(axis=1, initial=-np.inf)}
 
 
 FOLDER.mkdir(exist_ok=True)
@@ -48,6 +48,8 @@ for n, special in ((0, False), (63, False), (64, True), (201, True)):
     if special:  # ties, infinities, not-a-numbers
         d["x"][1:3, ::5] = d["x"][3:, ::5]
         d["x"][:, 3], d["x"][2:, 4], d["x"][1::2, 7] = np.inf, np.nan, -np.inf
+        d["x"][1, 9:11], d["x"][3, 9] = -np.inf, np.nan  # what no other is better than, and one that is first all the same
+        d["x"][1, 11:13], d["x"][4, 11] = np.inf, np.nan
         d["p"][0, 5], d["c"][4] = np.nan, d["c"][2]
     for name, array in d.items():
         np.save(FOLDER / (name + ".npy"), array)

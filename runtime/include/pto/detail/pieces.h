@@ -1,0 +1,9 @@
+/* pieces.h - how many elements a kernel in index notation works on at a time.  The compiler decides by these numbers
+ * what it prints, and what it prints includes them. */
+#ifndef PTO_DETAIL_PIECES_H
+#define PTO_DETAIL_PIECES_H
+
+#define PTO_PARTS 64  /* partial results of a reduction along vectors */
+#define PTO_AHEAD 512 /* elements between those that a reduction reads and those that it asks memory for */
+
+#endif
