@@ -178,9 +178,10 @@ static void lower_let_tensors(struct lowering *l, struct ast *n, struct symbol *
     if (is_call) {
         lower_whole_call(l, value);
     } else if (value && is_new && value->symbol) {
+        const struct symbol *from = symbol_behind(value);
         use_views(l, value);
-        lower_take_site(l, value->symbol, value);
-        lower_take(l, s, value->symbol, s->keeps ? TAKE_KEEP : TAKE_FIRST, value);
+        lower_take_site(l, from, value);
+        lower_take(l, s, from, s->keeps ? TAKE_KEEP : TAKE_FIRST, value);
     }
 }
 

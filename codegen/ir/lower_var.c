@@ -152,7 +152,8 @@ void lower_var_assign(struct lowering *l, struct ast *n)
     } else {
         lower_later_checks(l, n, checks_of(n) ? NULL : "assignment");
         lower_prepare_place(l, value);
-        lower_take_site(l, value->symbol, value);
-        lower_take(l, var, value->symbol, TAKE_NEXT, value);
+        const struct symbol *from = symbol_behind(value);
+        lower_take_site(l, from, value);
+        lower_take(l, var, from, TAKE_NEXT, value);
     }
 }

@@ -10,6 +10,12 @@ const struct call *call_of(const struct ast *call_node) { return call_node->note
 
 const struct region *region_of(const struct ast *expr) { return expr->note ? expr->note->region : NULL; }
 
+struct symbol *symbol_behind(const struct ast *place)
+{
+    struct symbol *s = place->symbol;
+    return s && s->region && s->region->whole ? s->region->base : s;
+}
+
 struct symbol *taken_of(const struct ast *expr) { return expr->note ? expr->note->taken : NULL; }
 
 const struct check *checks_of(const struct ast *node) { return node->note ? node->note->checks : NULL; }

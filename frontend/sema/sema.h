@@ -75,6 +75,8 @@ struct ast *select_of(const struct ast *n);
 /* Of a tensor-valued expression that names storage (NAME, INDEX, MEMBER; for an element `t[i]` the one element), of a
  * CALL with a tensor result where that goes, of a VIEW statement what is tiled; else NULL. */
 const struct region *region_of(const struct ast *expr);
+/* Of a NAME or MEMBER; a second name of a whole tensor has the symbol of the tensor itself.  NULL: there is none. */
+struct symbol *symbol_behind(const struct ast *place);
 /* Of an integer expression whose value is known only when it is evaluated, where a size needs it: the hidden LET that
  * stands for the value in sizes (extents, offsets, checks).  It is evaluated once, in its place among the other
  * expressions.  Else NULL. */

@@ -81,8 +81,7 @@ static struct symbol *next_of(struct checker *c, struct symbol *s)
 static struct symbol *whole_name(const struct ast *v)
 {
     const struct struct_place *p = structs_place(v);
-    struct symbol *s = v->kind == AST_NAME || v->kind == AST_MEMBER ? v->symbol : NULL;
-    if (s && s->region && s->region->whole) s = s->region->base;
+    struct symbol *s = v->kind == AST_NAME || v->kind == AST_MEMBER ? symbol_behind(v) : NULL;
     if (!s || s->hidden || s->region || s->alias_of || (p ? p->given > 0 : s->type->kind != TYPE_TENSOR)) return NULL;
     return s;
 }
@@ -129,9 +128,9 @@ static void set_taken(struct symbol *s)
 }
 
 /* From here on v is the tensor itself, whichever name it had. */
-static void take_over(struct checker *c, struct symbol *var, struct ast *v)
+static void take_over(struct checker *c, struct symbol *var, const struct ast *v)
 {
-    struct symbol *const from = v->symbol = whole_name(v);
+    struct symbol *const from = whole_name(v);
     set_lent(from);
     set_taken(from);
     join(c, var, from, false);
