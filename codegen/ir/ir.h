@@ -113,6 +113,7 @@ struct ir_condition {
     const struct ast *source;
     struct span at;
     const char *site;
+    enum truth truth;
 };
 
 enum ir_argument_kind {

@@ -167,6 +167,7 @@ void lower_if(struct lowering *l, struct ast *n)
         if (op) op->branch.other = lower_block_begin(l, &around);
         struct ir_condition cond = lower_if_condition(l, n, op == NULL);
         cond.source = n->if_.cond;
+        cond.truth = truth_of(n->if_.cond);
         op = lower_branch(l, &cond, op);
         op->branch.whole = n->at;
         op->branch.then = lower_braced(l, n->if_.then, false);

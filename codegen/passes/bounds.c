@@ -265,8 +265,6 @@ static const struct size *walk_value(struct walk *w, const struct ir_value *v)
 
 /* ---- branches ---- */
 
-static bool is_never(const struct ir_value *cond) { return cond->kind == IR_BOOLEAN && !cond->integer; }
-
 /* The operations of an else block before the branch that continues the chain. */
 static const struct size *walk_before(struct walk *w, const struct ir_block *block, const struct ir_op *end);
 
@@ -276,18 +274,26 @@ static const struct size *walk_branches(struct walk *w, const struct ir_op *op)
     struct held *now = w->now, rest = bounds_copy_held(w, now), out = bounds_nowhere(w);
     const bool certain = w->is_certain;
     const int jumps = w->jumps;
-    for (bool is_first = true; op; is_first = false) {
+    while (op) {
         const struct ir_block *other = op->branch.other;
         const struct ir_op *next = ir_next_in_chain(op);
+        const enum truth truth = op->branch.cond.truth;
         w->now = &rest;
         conditions = bounds_add(w, conditions, walk_value(w, op->branch.cond.value));
-        w->is_certain = false;
-        struct held then = bounds_copy_held(w, &rest);
-        then.dead |= is_first && is_never(op->branch.cond.value);
-        w->now = &then;
-        most = bounds_larger(w, most, bounds_walk_block(w, op->branch.then));
-        bounds_join(w, &out, &then);
+        const bool is_reached = w->is_certain;
+        if (truth != TRUTH_NEVER) {
+            struct held then = bounds_copy_held(w, &rest);
+            w->now = &then;
+            w->is_certain = is_reached && truth == TRUTH_ALWAYS;
+            most = bounds_larger(w, most, bounds_walk_block(w, op->branch.then));
+            bounds_join(w, &out, &then);
+        }
         w->now = &rest;
+        w->is_certain = is_reached && truth == TRUTH_NEVER;
+        if (truth == TRUTH_ALWAYS) {
+            rest.dead = true;
+            break;
+        }
         if (next)
             conditions = bounds_add(w, conditions, walk_before(w, other, next));
         else if (other)

@@ -145,17 +145,20 @@ static void walk_loop(struct walk *w, const struct ir_op *op)
     w->loop = l.parent;
 }
 
+/* The tensors of a block that a constant leaves out have no slot. */
 static void walk_branches(struct walk *w, const struct ir_op *op)
 {
+    const struct ir_op *next = NULL;
     walk_value(w, op->branch.cond.value);
     w->conditions++;
-    for (const struct ir_op *next; (next = ir_next_in_chain(op)) != NULL; op = next) {
-        walk_block(w, op->branch.then);
-        walk_ops(w, op->branch.other->first, next);
-        walk_value(w, next->branch.cond.value);
+    for (; op; op = next) {
+        const enum truth truth = op->branch.cond.truth;
+        const struct ir_block *other = truth == TRUTH_ALWAYS ? NULL : op->branch.other;
+        next = other ? ir_next_in_chain(op) : NULL;
+        if (truth != TRUTH_NEVER) walk_block(w, op->branch.then);
+        if (other) walk_ops(w, other->first, next);
+        if (next) walk_value(w, next->branch.cond.value);
     }
-    walk_block(w, op->branch.then);
-    if (op->branch.other) walk_block(w, op->branch.other);
     w->conditions--;
 }
 

@@ -36,6 +36,7 @@ struct note {
     const struct struct_place *place;
     struct check *checks;
     struct symbol *taken;
+    enum truth truth;
 };
 
 /* What a symbol of taken_of() stands for, where that is an element of a host array, which never changes. */
@@ -205,6 +206,7 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
  * it is evaluated. */
 const struct size *exprs_take(struct checker *c, struct ast *e);
 bool exprs_condition(struct checker *c, struct ast *e);
+enum truth exprs_truth(struct checker *c, const struct ast *condition); /* that of a constant */
 /* Precedes the check of an expression or a block that is evaluated only where `condition` is `truth`.  Where a constant
  * leaves it out, a value that does not exist (10 / 0) is no error, nor is an index out of bounds.  Returns the value
  * that c->is_left_out must have again after that check. */

@@ -159,12 +159,17 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
     return notes_fail(c, e);
 }
 
-bool exprs_enter(struct checker *c, const struct ast *condition, bool truth)
+enum truth exprs_truth(struct checker *c, const struct ast *condition)
 {
     struct constant known;
+    if (!consteval(c, condition, &known) || known.type->kind != TYPE_BOOL) return TRUTH_OF_RUN;
+    return known.i != 0 ? TRUTH_ALWAYS : TRUTH_NEVER;
+}
+
+bool exprs_enter(struct checker *c, const struct ast *condition, bool truth)
+{
     const bool outer = c->is_left_out;
-    if (consteval(c, condition, &known) && known.type->kind == TYPE_BOOL && (known.i != 0) != truth)
-        c->is_left_out = true;
+    c->is_left_out |= exprs_truth(c, condition) == (truth ? TRUTH_NEVER : TRUTH_ALWAYS);
     return outer;
 }
 

@@ -18,6 +18,8 @@ struct symbol *symbol_behind(const struct ast *place)
 
 struct symbol *taken_of(const struct ast *expr) { return expr->note ? expr->note->taken : NULL; }
 
+enum truth truth_of(const struct ast *condition) { return condition->note ? condition->note->truth : TRUTH_OF_RUN; }
+
 const struct check *checks_of(const struct ast *node) { return node->note ? node->note->checks : NULL; }
 
 const struct tensor_note *tensor_note_of(const struct checked *checked, const struct symbol *s)

@@ -22,6 +22,12 @@ struct module {
     const char *real_path; /* which file it is; nothing that is generated has it, but for --depfile */
 };
 
+enum truth {
+    TRUTH_OF_RUN, /* the run decides */
+    TRUTH_NEVER,
+    TRUTH_ALWAYS
+};
+
 /* A const or a param as the command line names it: T of the main file, vec.T of a module.  In mem, or s->name. */
 const char *symbol_option_name(struct arena *mem, const struct symbol *s);
 /* Of the library of kernels, and not the main file. */
@@ -89,6 +95,8 @@ const char *builtins_name(int i); /* of the functions that the language has itse
 const char *attrs_name(int i);    /* of the attributes before a statement; NULL behind the last */
 /* The attribute of that name before the statement; NULL: there is none. */
 struct ast *attrs_find(const struct ast *s, const char *name);
+/* Of the condition of a branch: does a constant decide it? */
+enum truth truth_of(const struct ast *condition);
 /* To be made before this statement (LET, VIEW, FOR, ...), or each time this AWAIT, INDEX (one element) or CALL (of dim)
  * is evaluated.  Those of a call are in call.checks. */
 const struct check *checks_of(const struct ast *node);

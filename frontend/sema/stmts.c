@@ -162,6 +162,7 @@ static void check_branches(struct checker *c, struct ast *s)
     bool good = exprs_condition(c, cond);
     size_t mark = facts_mark(c->facts);
     const bool was_left_out = exprs_enter(c, cond, true);
+    if (good) notes_of(c, cond)->truth = exprs_truth(c, cond);
     if (good) facts_add_condition(c->facts, cond, true);
     check_block(c, s->if_.then);
     facts_reset(c->facts, mark);
