@@ -205,9 +205,26 @@ static const char *elements_function(struct eq_printer *p, const struct kernel_n
     return name;
 }
 
-/* The names of the parameters.  `flag` is replaced by its value, and the strides of contiguous short rows by constants.
- */
-static const char *arguments(struct eq_printer *p, struct eq_flag flag, bool are_rows_contiguous)
+/* In which order the elements functions see the matrices. */
+enum layout {
+    LAYOUT_GIVEN,
+    LAYOUT_SHORT_ROWS, /* contiguous: strides are constants */
+    LAYOUT_BY_COLUMNS  /* rows and columns have changed places */
+};
+
+static const char *stride_argument(struct eq_printer *p, const struct symbol *s, enum layout layout)
+{
+    const char *name = emit_name(p->e, s);
+    switch (layout) {
+    case LAYOUT_SHORT_ROWS: return equation_row_strides(p, s);
+    case LAYOUT_BY_COLUMNS:
+        return arena_printf(p->e->mem, "(const int64_t[]){%s_stride[1], %s_stride[0]}", name, name);
+    default: return arena_printf(p->e->mem, "%s_stride", name);
+    }
+}
+
+/* The names of the parameters.  `flag` is replaced by its value. */
+static const char *arguments(struct eq_printer *p, struct eq_flag flag, enum layout layout)
 {
     STRBUF(b);
     const struct symbol *k = p->q->kernel;
@@ -216,14 +233,12 @@ static const char *arguments(struct eq_printer *p, struct eq_flag flag, bool are
         const char *name = emit_name(p->e, s);
         if (s == flag.formal) name = flag.value ? "true" : "false";
         strbuf_printf(&b, "%s%s", i ? ", " : "", name);
-        if (!is_tensor(s)) continue;
-        if (are_rows_contiguous)
-            strbuf_printf(&b, ", %s", equation_row_strides(p, s));
-        else
-            strbuf_printf(&b, ", %s_stride", name);
+        if (is_tensor(s)) strbuf_printf(&b, ", %s", stride_argument(p, s, layout));
     }
-    for (int i = 0; i < k->dim_count; i++)
-        strbuf_printf(&b, "%s%s", i || k->formal_count ? ", " : "", emit_name(p->e, k->dims[i]));
+    for (int i = 0; i < k->dim_count; i++) {
+        const struct symbol *dim = k->dims[layout == LAYOUT_BY_COLUMNS ? k->dim_count - 1 - i : i];
+        strbuf_printf(&b, "%s%s", i || k->formal_count ? ", " : "", emit_name(p->e, dim));
+    }
     return arena_copy(p->e->mem, strbuf_text(&b), b.length);
 }
 
@@ -259,7 +274,15 @@ static const char *parameters(struct eq_printer *p)
     return b.length ? arena_copy(p->e->mem, strbuf_text(&b), b.length) : "void";
 }
 
-/* Between the levels and the elements: the choice of a version in which a flag, or strides of rows, are constants. */
+/* Does the program's main() give every call whole arrays, and does no call make gaps in them?  See passes/gaps.c */
+static bool has_rows(const struct eq_printer *p)
+{
+    const struct emitter *e = p->e;
+    return !e->options->no_main && !e->options->is_shared && !ptrmap_get(&e->plan->gapped, p->q->kernel);
+}
+
+/* Between the levels and the elements: the choice of a version in which a flag, or strides of rows, are constants, or
+ * columns are rows. */
 static const char *versions_function(struct eq_printer *p, const struct kernel_names *names, const char *elements)
 {
     struct emitter *e = p->e;
@@ -270,7 +293,8 @@ static const char *versions_function(struct eq_printer *p, const struct kernel_n
     p->dense = names_take(&e->names, "dense");
     p->fused = names_take(&e->names, "fused");
     const char *list = own_parameters(p), *rows = flag.formal ? NULL : equation_short_rows(p);
-    if (!flag.formal && !rows) {
+    const char *columns = flag.formal || rows || has_rows(p) ? NULL : equation_by_columns(p);
+    if (!flag.formal && !rows && !columns) {
         names_close(&e->names, outer);
         return elements;
     }
@@ -278,21 +302,17 @@ static const char *versions_function(struct eq_printer *p, const struct kernel_n
     out_open(e->out, "{");
     if (flag.formal)
         out_line(e->out, "if (%s && %s%s) return %s(%s, true, %s);", p->dense, flag.value ? "" : "!",
-                 emit_name(e, flag.formal), elements, arguments(p, flag, false), p->fused);
-    else
+                 emit_name(e, flag.formal), elements, arguments(p, flag, LAYOUT_GIVEN), p->fused);
+    else if (rows)
         out_line(e->out, "if (%s && PTO_USUALLY(%s)) return %s(%s, true, %s);", p->dense, rows, elements,
-                 arguments(p, none, true), p->fused);
-    out_line(e->out, "return %s(%s, %s, %s);", elements, arguments(p, none, false), p->dense, p->fused);
+                 arguments(p, none, LAYOUT_SHORT_ROWS), p->fused);
+    else
+        out_line(e->out, "if (!%s && %s) return %s(%s, true, %s);", p->dense, columns, elements,
+                 arguments(p, none, LAYOUT_BY_COLUMNS), p->fused);
+    out_line(e->out, "return %s(%s, %s, %s);", elements, arguments(p, none, LAYOUT_GIVEN), p->dense, p->fused);
     out_close(e->out, "}");
     names_close(&e->names, mark);
     return name;
-}
-
-/* Does the program's main() give every call whole arrays, and does no call make gaps in them?  See passes/gaps.c */
-static bool has_rows(const struct eq_printer *p)
-{
-    const struct emitter *e = p->e;
-    return !e->options->no_main && !e->options->is_shared && !ptrmap_get(&e->plan->gapped, p->q->kernel);
 }
 
 /* One function for each level, and the one that chooses. */
@@ -300,7 +320,7 @@ static void emit_levels(struct eq_printer *p, const struct kernel_names *names, 
 {
     struct out *out = p->e->out;
     const size_t mark = names_mark(&p->e->names);
-    const char *list = parameters(p), *passed = arguments(p, (struct eq_flag){0}, false);
+    const char *list = parameters(p), *passed = arguments(p, (struct eq_flag){0}, LAYOUT_GIVEN);
     out_line(out, "PTO_EQUATION_%s(%s, %s,", has_rows(p) ? "ROWS" : "LEVELS", names->body, elements);
     out_more(out, "(%s),", list);
     out_more(out, "%s,", is_dense_text(p));

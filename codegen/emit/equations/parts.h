@@ -9,6 +9,7 @@
  *   prefetch.c     what the next iteration will need
  *   flags.c        which formal decides a condition for all elements
  *   short_rows.c   contiguous rows of a few elements
+ *   by_columns.c   matrices that lie by columns
  *   lanes.c        reductions in order, for a group of elements at a time
  *   contraction.c  sums of products of two matrices, which the library computes
  *   value.c        expressions
@@ -119,6 +120,11 @@ struct eq_flag equation_flag(const struct equations *q);
 const char *equation_short_rows(struct eq_printer *p);
 /* Of a tensor, under that condition: the argument for its strides. */
 const char *equation_row_strides(struct eq_printer *p, const struct symbol *formal);
+
+/* ---- by_columns.c ---- */
+/* The condition in C that the columns of all matrices are contiguous, where the elements of columns may be computed as
+ * those of rows; else NULL. */
+const char *equation_by_columns(struct eq_printer *p);
 
 /* ---- tiles.c ---- */
 bool equation_is_tiled(const struct eq_printer *p, const struct eq_node *loop); /* it and the one inside of it */
