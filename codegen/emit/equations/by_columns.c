@@ -43,8 +43,8 @@ static bool is_own_element(struct eq_printer *p, const struct eq_access *a)
 /* Is a place, an extent or a reduction in the value? */
 static bool names_sizes(const struct eq_expr *x)
 {
-    return x && (x->kind == EQ_SIZE || x->kind == EQ_REDUCE || names_sizes(x->a) || names_sizes(x->b) ||
-                 names_sizes(x->c));
+    return x &&
+           (x->kind == EQ_SIZE || x->kind == EQ_REDUCE || names_sizes(x->a) || names_sizes(x->b) || names_sizes(x->c));
 }
 
 static bool are_columns_alike(struct eq_printer *p)

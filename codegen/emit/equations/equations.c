@@ -217,8 +217,7 @@ static const char *stride_argument(struct eq_printer *p, const struct symbol *s,
     const char *name = emit_name(p->e, s);
     switch (layout) {
     case LAYOUT_SHORT_ROWS: return equation_row_strides(p, s);
-    case LAYOUT_BY_COLUMNS:
-        return arena_printf(p->e->mem, "(const int64_t[]){%s_stride[1], %s_stride[0]}", name, name);
+    case LAYOUT_BY_COLUMNS: return arena_printf(p->e->mem, "(const int64_t[]){%s_stride[1], %s_stride[0]}", name, name);
     default: return arena_printf(p->e->mem, "%s_stride", name);
     }
 }
