@@ -24,9 +24,9 @@ enum {
     PTO_KERNEL_NO_MEMORY = 2, /* no room to pack operands whose strides BLAS cannot take */
 };
 
-/* The fixed tile of the four kernels of std/la.pto and of the block kernels of std/nn.pto: their declarations have a
- * constant extent there, so no dimension variable passes it at run time. */
-enum { PTO_LA_TILE = 128, PTO_NN_BLOCK = 64 };
+/* The fixed tile of four kernels of std/la.pto: their declarations have a constant extent there, so no dimension
+ * variable passes it at run time. */
+enum { PTO_LA_TILE = 128 };
 
 #ifdef __cplusplus
 }

@@ -40,44 +40,6 @@ int NAME(ref_tile_gemm_nt)(const T *a, const int64_t *a_stride, const T *b, cons
     const int64_t turned[2] = {b_stride[1], b_stride[0]};
     EACH(AT2(p, i, j) = NAME(dot)(a, a_stride, b, turned, i, j, K, 0));
 }
-
-int NAME(ref_tile_add_to)(const T *p, const int64_t *p_stride, T *c, const int64_t *c_stride, int64_t M, int64_t N)
-{
-    EACH(AT2(c, i, j) = AT2(c, i, j) + AT2(p, i, j));
-}
-
-int NAME(ref_tile_add)(const T *a, const int64_t *a_stride, const T *b, const int64_t *b_stride, T *c,
-                       const int64_t *c_stride, int64_t M, int64_t N)
-{
-    EACH(AT2(c, i, j) = AT2(a, i, j) + AT2(b, i, j));
-}
-
-int NAME(ref_tile_sub)(const T *a, const int64_t *a_stride, const T *b, const int64_t *b_stride, T *c,
-                       const int64_t *c_stride, int64_t M, int64_t N)
-{
-    EACH(AT2(c, i, j) = AT2(a, i, j) - AT2(b, i, j));
-}
-
-int NAME(ref_tile_mul)(const T *a, const int64_t *a_stride, const T *b, const int64_t *b_stride, T *c,
-                       const int64_t *c_stride, int64_t M, int64_t N)
-{
-    EACH(AT2(c, i, j) = AT2(a, i, j) * AT2(b, i, j));
-}
-
-int NAME(ref_tile_scale)(const T *a, const int64_t *a_stride, T *b, const int64_t *b_stride, double s, int64_t M,
-                         int64_t N)
-{
-    EACH(AT2(b, i, j) = AT2(a, i, j) * (T)s);
-}
-
-int NAME(ref_tile_axpy)(const T *x, const int64_t *x_stride, T *y, const int64_t *y_stride, double s, int64_t M,
-                        int64_t N)
-{
-    EACH(AT2(y, i, j) = AT2(y, i, j) + (T)s * AT2(x, i, j));
-}
-
-int NAME(ref_tile_fill)(T *a, const int64_t *a_stride, double v, int64_t M, int64_t N) { EACH(AT2(a, i, j) = (T)v); }
-
 int NAME(ref_tile_copy)(const T *a, const int64_t *a_stride, T *b, const int64_t *b_stride, int64_t M, int64_t N)
 {
     EACH(AT2(b, i, j) = AT2(a, i, j));

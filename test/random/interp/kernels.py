@@ -33,7 +33,7 @@ def each_type(stem, types=("f32", "f64")):
 # ---- std/tile.pto ------------------------------------------------------------------------------------------------------------
 
 
-@kernel(*each_type("pto_tile_gemm"), "pto_nn_matmul_f32")
+@kernel(*each_type("pto_tile_gemm"), "matmul")
 def gemm(a, b, p):
     p[...] = a @ b
 
@@ -48,37 +48,37 @@ def gemm_nt(a, b, p):
     p[...] = a @ b.T
 
 
-@kernel(*each_type("pto_tile_add_to"))
+@kernel("add_to")
 def add_to(p, c):
     c += p
 
 
-@kernel("add", "add1", "pto_nn_add_f32", *each_type("pto_tile_add"))
+@kernel("add", "add1")
 def add(a, b, c):
     c[...] = a + b
 
 
-@kernel(*each_type("pto_tile_sub"))
+@kernel("sub")
 def sub(a, b, c):
     c[...] = a - b
 
 
-@kernel(*each_type("pto_tile_mul"))
+@kernel("mul")
 def mul(a, b, c):
     c[...] = a * b
 
 
-@kernel(*each_type("pto_tile_scale"))
+@kernel("scale")
 def scale(a, b, s):
     b[...] = a * a.dtype.type(s)
 
 
-@kernel(*each_type("pto_tile_axpy"))
+@kernel("axpy")
 def axpy(x, y, s):
     y += x * x.dtype.type(s)
 
 
-@kernel("pto_nn_fill_f32", "pto_nn_fill2_f32", *each_type("pto_tile_fill"))
+@kernel("fill")
 def fill(a, v):
     a[...] = a.dtype.type(v)
 
@@ -88,12 +88,12 @@ def copy(a, b):
     b[...] = a
 
 
-@kernel(*each_type("pto_tile_transpose"))
+@kernel(*each_type("pto_tile_transpose"), "transpose")
 def transpose(a, b):
     b[...] = a.T
 
 
-@kernel("pto_nn_relu_f32")
+@kernel("relu")
 def relu(x, y):
     y[...] = np.maximum(x, 0)
 
@@ -146,12 +146,12 @@ def sweep(u, v, delta):
     delta[0] = max(delta[0], change.max()) if change.size else delta[0]
 
 
-@kernel("pto_nn_qk_f32", "qk")
+@kernel("qk")
 def qk(q, k, s):
     s[...] = (q.astype("f8") @ k.T.astype("f8") / np.sqrt(q.shape[1])).astype("f4")
 
 
-@kernel("pto_nn_online_softmax_f32", "online")
+@kernel("online")
 def online(s, m, l, p, r, diagonal):
     rows, columns = s.shape
     seen = np.tril(np.ones((rows, columns), bool)) if diagonal else np.ones((rows, columns), bool)
@@ -163,12 +163,12 @@ def online(s, m, l, p, r, diagonal):
     m[...] = new
 
 
-@kernel("pto_nn_rescale_pv_f32", "rescale_pv")
+@kernel("rescale_pv")
 def rescale_pv(p, v, r, o):
     o[...] = o * r[:, None] + p @ v
 
 
-@kernel("pto_nn_finish_f32", "finish")
+@kernel("finish")
 def finish(o, l, y):
     y[...] = o / l[:, None]
 

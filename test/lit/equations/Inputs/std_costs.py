@@ -11,13 +11,13 @@ import sys
 
 PTOC, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 STD = pathlib.Path(__file__).resolve().parents[4] / "kernels" / "std"
-MOVES = {"copy", "fill", "take", "gather", "put", "scatter", "embedding"}
+MOVES = {"copy", "fill", "fill2", "transpose", "take", "gather", "put", "scatter", "embedding"}
 IN_ORDER = {"scan", "add_at"}
 HEAD = re.compile(r"^kernel (\w+)<[^>]*>\([^{]*?\bcost ([^={]+?)(?: where [^={]+)?\s*=> (?:\{.*\}|\{\n.*?^\})$", re.M | re.S)
 
 
 def value(text, extent):
-    names = {"ceil_div": lambda a, b: -(-a // b), "max": max, "min": min}
+    names = {"ceil_div": lambda a, b: -(-a // b), "max": max, "min": min, "BR": 64}
     return eval(re.sub(r"\b[A-Z]\b", str(extent), text).replace("/", "//"), names)
 
 
@@ -33,7 +33,8 @@ for module in sorted(STD.glob("*.pto")):
         kernels.append((found[1], found[2], plain.replace("kernel %s<" % found[1], "kernel k%d<" % len(kernels), 1)))
     if not kernels:
         continue
-    (FOLDER / module.name).write_text("\n".join(k[2] for k in kernels) + "\n")
+    constants = re.findall(r"^const .*;$", module.read_text(), re.M)
+    (FOLDER / module.name).write_text("\n".join(constants + [k[2] for k in kernels]) + "\n")
     printed = subprocess.run([PTOC, "build", "--emit=kernels", FOLDER / module.name], capture_output=True, text=True, check=True).stdout
     costs = dict(re.findall(r"^/\* (k\d+), .* cost (.*)$", printed, re.M))
     for i, (name, written, _) in enumerate(kernels):

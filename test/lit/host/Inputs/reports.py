@@ -38,7 +38,7 @@ assert full.returncode == 4 and "full.gz: No space left" in full.stderr, full
 graph = json.load(open(path("g.json")))["tasks"]
 assert len(graph) == tasks
 why = [(t["kernel"], a["why"]) for t in graph for a in t["after"]]
-assert sorted(why) == sorted([("add_to", "RAW")] * 24 + [("add_to", "RAW+WAW")] * 16), why
+assert sorted(why) == sorted([("add_to<f32>", "RAW")] * 24 + [("add_to<f32>", "RAW+WAW")] * 16), why
 
 lines = open(path("s.txt")).read().split("\n")
 assert lines[0] == "pto schedule 1" and len(lines) == tasks + 2

@@ -33,6 +33,15 @@ def main():
     want = [np.sqrt(5 / 3), 0, -np.sqrt(5 / 3), 0] * np.array([1, 2, 3, 4])
     assert np.all(q[0] == 0) and np.all(np.abs(q[1, 1:] - want) < 1e-5), q
     assert np.all(np.abs(q[2] - 1e-3 / np.sqrt(2e-6) * np.arange(5)) < 1e-6), q
+    y = run("clipped", {"x": [[np.nan, INF, -3e38, 3e38, -0.0]]}, "c")[0][0]
+    assert np.isnan(y[0]) and y[1] == INF and y[2] == 0 and y[3] == np.float32(3e38) and y[4] == 0, y
+    # keys after the row's own position do not matter, even when they are no numbers
+    m, l, p, r = run("weights", {"s": np.triu(np.full((64, 64), np.nan), 1), "m": np.full(64, -1e30), "l": np.zeros(64)}, "mlpr", "--set", "diagonal=true")
+    assert np.all(m == 0) and np.all(r == 0) and np.all(l == np.arange(1, 65)) and np.all(p == np.tril(np.ones((64, 64)))), (m, l, p, r)
+    # scores that are all minus infinity weigh nothing
+    before = {"s": np.full((64, 64), -INF), "m": np.tile([3, -INF], 32), "l": np.tile([2, 0], 32)}
+    m, l, p, r = run("weights", before, "mlpr", "--set", "diagonal=false")
+    assert np.all(m == before["m"]) and np.all(l == before["l"]) and np.all(p == 0) and np.all(r[::2] == 1), (m, l, p, r)
     print("all as expected")
 
 
