@@ -2,8 +2,9 @@
  * Idea       where a loop of exponentials is done inside of a reduction, the processor computes and memory waits.  So
  *            each group of elements asks for the group below it: the same elements with the outer loop's variable one
  *            further, or once more its last row.  Other loops are too cheap for that.
- *            Any other reduction asks for elements further along its own row, where it reads each of them once: a
- *            processor's own requests end with each page of memory.
+ *            A reduction that no loop is around asks for elements further along its own row: a processor's own
+ *            requests end with each page of memory.  In the first reduction of each row of a matrix that costs more than
+ *            it saves; one that reads the row again finds it in the nearest cache, and asks for a row further down.
  * Invariant  no address is formed that an iteration does not have.
  * Tests      test/lit/codegen/index-prefetch.pto
  */
@@ -39,6 +40,15 @@ static bool moves_with(const struct eq_printer *p, const struct eq_access *a, co
     return has_outer && has_inner;
 }
 
+/* The name of the value of the outer loop's variable `ahead` iterations further, if there are so many. */
+static const char *declare_next(struct eq_printer *p, const struct eq_var *outer, int ahead)
+{
+    const char *next = names_take(&p->e->names, arena_printf(p->e->mem, "next_%s", outer->symbol->name));
+    const char *own = emit_name(p->e, outer->symbol), *high = equation_size(p, outer->high, P_REL);
+    out_line(p->e->out, "const int64_t %s = %s + %d < %s ? %s + %d : %s;", next, own, ahead, high, own, ahead, own);
+    return next;
+}
+
 static void prefetch(struct eq_printer *p, const struct eq_access *a, const struct eq_var *outer,
                      const struct eq_var *inner, const char *group, const char *next)
 {
@@ -64,28 +74,17 @@ void equation_prefetch(struct eq_printer *p, const struct eq_node *loop, const c
         for (const struct eq_node *n = loop->child; n; n = n->next) is_here |= a->stmt == n->stmt;
         const struct eq_access home = equation_home(p, a);
         if (!is_here || !moves_with(p, &home, outer, loop->var)) continue;
-        if (!next) {
-            next = names_take(&p->e->names, arena_printf(p->e->mem, "next_%s", outer->symbol->name));
-            const char *own = emit_name(p->e, outer->symbol), *high = equation_size(p, outer->high, P_REL);
-            out_line(p->e->out, "const int64_t %s = %s + 1 < %s ? %s + 1 : %s;", next, own, high, own, own);
-        }
+        if (!next) next = declare_next(p, outer, 1);
         prefetch(p, &home, outer, loop->var, group, next);
     }
 }
 
-/* Each iteration of the loops around the reduction has elements of its own, and they lie in a row along v. */
-static bool is_read_once(const struct eq_printer *p, const struct eq_access *a, const struct eq_var *v)
+/* Read in each iteration, in a row along v. */
+static bool is_row(const struct eq_printer *p, const struct eq_access *a, const struct eq_var *v)
 {
-    const struct eq_stmt *s = p->stmt;
     if (!a->formal || a->guard || !equation_is_dense_along(p, a, v)) return false;
     for (int d = 0; d < a->rank; d++)
         if (!a->index[d].size) return false;
-    for (int i = 0; i < s->loop_count + s->free_count; i++) {
-        const struct eq_var *around = i < s->loop_count ? s->loops[i] : s->frees[i - s->loop_count];
-        bool varies = false;
-        for (int d = 0; d < a->rank; d++) varies |= size_names(a->index[d].size, around->symbol);
-        if (!varies) return false;
-    }
     return true;
 }
 
@@ -98,7 +97,7 @@ struct places {
 static void find_places(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, struct places *found)
 {
     if (!x || x->kind == EQ_REDUCE) return;
-    if (x->kind == EQ_LOAD && is_read_once(p, x->access, v)) {
+    if (x->kind == EQ_LOAD && is_row(p, x->access, v)) {
         const char *place = equation_place(p, x->access);
         bool is_new = found->count < (int)(sizeof found->text / sizeof *found->text);
         for (int i = 0; i < found->count; i++) is_new &= strcmp(found->text[i], place) != 0;
@@ -109,6 +108,46 @@ static void find_places(struct eq_printer *p, const struct eq_expr *x, const str
     find_places(p, x->c, v, found);
 }
 
+/* A load of the term from a row that an earlier statement has read in the same iteration of the outer loop; NULL: there
+ * is none. */
+static const struct eq_access *read_again(const struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v,
+                                          const struct eq_var *outer)
+{
+    if (!x || x->kind == EQ_REDUCE) return NULL;
+    const struct eq_access *const a = x->kind == EQ_LOAD ? x->access : NULL;
+    if (a && is_row(p, a, v) && moves_with(p, a, outer, v)) {
+        const struct size *row = equation_canonical(p, a->index[0].size);
+        for (int i = 0; i < p->q->access_count; i++) {
+            const struct eq_access *before = p->q->accesses[i];
+            if (before->formal == a->formal && before->stmt->id < p->stmt->id && before->index[0].size &&
+                equation_canonical(p, before->index[0].size) == row)
+                return a;
+        }
+    }
+    const struct eq_access *found = read_again(p, x->a, v, outer);
+    if (!found) found = read_again(p, x->b, v, outer);
+    return found ? found : read_again(p, x->c, v, outer);
+}
+
+/* The variable of the loop that a variable's own loop has been shared with. */
+static const struct eq_var *shared_loop(const struct eq_printer *p, const struct eq_var *own)
+{
+    const struct size *wanted = equation_canonical(p, size_symbol(p->sizes, own->symbol));
+    for (int i = 0; i < p->q->var_count; i++)
+        if (size_symbol(p->sizes, p->q->vars[i]->symbol) == wanted) return p->q->vars[i];
+    return own;
+}
+
+/* Two rows further down: that is far enough where a row has some thousand bytes. */
+static void prefetch_below(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, const char *group)
+{
+    const struct eq_stmt *s = p->stmt;
+    if (s->free_count != 1 || s->loop_count > 0 || equation_names_loop(s->frees[0]->high)) return;
+    const struct eq_var *const outer = shared_loop(p, s->frees[0]);
+    const struct eq_access *const a = read_again(p, x->a, v, outer);
+    if (a) prefetch(p, a, outer, v, group, declare_next(p, outer, 2));
+}
+
 void equation_prefetch_row(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, const char *group,
                            const char *end)
 {
@@ -116,6 +155,10 @@ void equation_prefetch_row(struct eq_printer *p, const struct eq_expr *x, const 
     struct places found = {0};
     const struct size *length = size_sub(p->sizes, v->high, v->low);
     int64_t count;
+    if (p->stmt->loop_count + p->stmt->free_count > 0) {
+        prefetch_below(p, x, v, group);
+        return;
+    }
     if (length && size_is_const(length, &count) && count < PTO_PARTS + PTO_AHEAD) return;
     const char *own = ptrmap_get(&p->e->c_names, v->symbol);
     const size_t mark = names_mark(&p->e->names);
