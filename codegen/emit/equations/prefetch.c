@@ -3,8 +3,9 @@
  *            each group of elements asks for the group below it: the same elements with the outer loop's variable one
  *            further, or once more its last row.  Other loops are too cheap for that.
  *            A reduction that no loop is around asks for elements further along its own row: a processor's own
- *            requests end with each page of memory.  In the first reduction of each row of a matrix that costs more than
- *            it saves; one that reads the row again finds it in the nearest cache, and asks for a row further down.
+ *            requests end with each page of memory.  In the first reduction of each row of a matrix that costs more
+ *            than it saves; one that reads the row again finds it in the nearest cache, and asks for a row further
+ *            down.
  * Invariant  no address is formed that an iteration does not have.
  * Tests      test/lit/codegen/index-prefetch.pto
  */
