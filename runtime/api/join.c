@@ -1,13 +1,13 @@
 /* join.c - see join.h. */
 #include "join.h"
 #include "config.h"
+#include "shared/system.h"
 #include "shared/thread_error.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pto/pto_version.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -64,7 +64,7 @@ static bool is_like_others(const PTORuntime *rt)
     uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
     enum wire_answer answer;
     while ((answer = process.wire->ops->reduce(process.wire, false, mine, least, most)) == WIRE_WAITS)
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        ptoi_sleep_ns(LOOK_NS);
     if (answer == WIRE_DONE && least[0] == 1 && least[1] == most[1]) return true;
     if (rt)
         ptoi_refuse(PTO_ERR_CONFIG, "%s",

@@ -97,7 +97,7 @@ void ptoi_dist_begin(struct dist *d)
     d->notes.used = 0;
     d->sends = d->collected = (struct dist_sends){0};
     d->copies.used_again = d->copies.forgotten_bytes = 0;
-    d->is_collecting = d->comparison.is_begun = false;
+    d->is_collecting = d->has_met = d->comparison.is_begun = false;
     d->core->orch.meet = NULL;
     if (d->plan)
         ptoi_plan_begin(d->plan);
@@ -112,8 +112,8 @@ static PTOStatus meet(struct dist *d)
     const bool is_failing = ptoi_transfers_end(&d->transfers);
     const uint64_t mine[WIRE_REDUCED] = {is_failing, ptoi_transfers_failure(&d->transfers)};
     uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
-    const bool met = ptoi_transfers_reduce(&d->transfers, true, mine, least, most);
-    return ptoi_transfers_over(&d->transfers, !met || most[0] > 0, met ? least[1] : NO_FAILURE);
+    d->has_met = ptoi_transfers_reduce(&d->transfers, true, mine, least, most);
+    return ptoi_transfers_over(&d->transfers, !d->has_met || most[0] > 0, d->has_met ? least[1] : NO_FAILURE);
 }
 
 PTOStatus ptoi_dist_end(struct dist *d)

@@ -168,7 +168,8 @@ static int run_entry(struct session *s)
         take_result(&s->entry->formals[f], &s->arguments[f].result, &s->formals[f].array);
     if (status < 0) {
         fflush(stdout);
-        if (ptoi_watch_reports() && session_is_first(s)) ptoi_print_run_error(s->rt, status);
+        s->has_stopped |= s->rt->dist && s->rt->dist->has_met;
+        if (ptoi_watch_reports() && (session_is_first(s) || !s->has_stopped)) ptoi_print_run_error(s->rt, status);
         return exit_of_status(status);
     }
     return HOST_OK;
@@ -489,6 +490,6 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
         fprintf(stderr, "error%s%s%s: %s\n", s.error.id ? "[" : "", s.error.id ? s.error.id : "", s.error.id ? "]" : "",
                 s.error.text);
     session_free(&s);
-    if (s.wire) s.wire->ops->close(s.wire, code == HOST_OK);
+    if (s.wire) s.wire->ops->close(s.wire, code == HOST_OK || s.has_stopped);
     return code;
 }

@@ -3,7 +3,6 @@
 #include "api/runtime.h"
 #include "shared/system.h"
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { EVERYWHERE_BYTES = 64 << 10, GRACE_MS = 2000, LOOK_NS = 100000 };
@@ -178,8 +177,7 @@ void ptoi_ranked_give(struct session *s)
 bool ptoi_ranked_reduce(struct session *s, const uint64_t *mine, uint64_t *least, uint64_t *most)
 {
     enum wire_answer answer;
-    while ((answer = s->wire->ops->reduce(s->wire, false, mine, least, most)) == WIRE_WAITS)
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    while ((answer = s->wire->ops->reduce(s->wire, false, mine, least, most)) == WIRE_WAITS) ptoi_sleep_ns(LOOK_NS);
     return answer == WIRE_DONE;
 }
 

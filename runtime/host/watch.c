@@ -153,8 +153,8 @@ static int signal_of_job(void)
     return ranks ? load_relaxed(&ranks->transfers.signal) : 0; /* relaxed: a number */
 }
 
-/* A rank has failed, and this one or another does not end: the first names the error, the others what they run.  A
- * launcher ends all ranks when the first of them has ended. */
+/* A rank has failed, and this one or another does not end: the first names the error, and each what it runs.  A
+ * launcher ends all ranks when the first of them has ended, so the others come here if the first cannot. */
 static void look_at_ranks(void)
 {
     enum { LATER_MS = 1500 }; /* longer than a busy machine needs to bring all messages through the launcher */
@@ -172,9 +172,10 @@ static void look_at_ranks(void)
         write_error("\n");
     }
     if (!is_stuck_for(signals.config.is_first ? LATER_MS : 2 * LATER_MS)) return;
-    if (signals.config.is_first) {
+    if (signals.config.is_first || !signals.taken) { /* else the launcher ends this rank, because the first has ended */
         if (!atomic_exchange(&signals.is_reported, true)) ptoi_print_run_error(signals.rt, status);
-        write_error("error: a rank does not end, so the job ends without results\n");
+        write_error(signals.config.is_first ? "error: a rank does not end, so the job ends without results\n"
+                                            : "error: rank 0 does not end either, so the job ends without results\n");
     }
     _exit(signal_of_job() ? 128 + signal_of_job() : HOST_RUN);
 }

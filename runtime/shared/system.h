@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PTO_FOR_EVER INT64_MAX
@@ -20,8 +21,6 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 typedef pthread_t ptoi_thread;
 static inline bool ptoi_thread_start(ptoi_thread *t, void *(*body)(void *), void *arg)
@@ -83,6 +82,13 @@ static inline int64_t ptoi_clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 #endif
+
+/* Between runs, where no other thread waits for this one: the build `check` sleeps too.  A signal may end it early. */
+static inline void ptoi_sleep_ns(int64_t ns)
+{
+    const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    nanosleep(&time, NULL);
+}
 
 /* Of this machine; "": it has none. */
 static inline void ptoi_host_name(char *name, size_t size)

@@ -6,12 +6,12 @@
  * Limits     a dimension of a view has at most 2^31 - 1 elements.  After a failure the job has to end: sends that were
  *            not received cannot be taken back, so no rank finalizes MPI then, Note [all finalize or none].
  * Tests      test/wire/check_wire.c, check_programs.py */
+#include "shared/system.h"
 #include "wire.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Note [ordinary reductions]: MPI cannot cancel a reduction.  Where a run fails, some ranks have begun an ordinary one
  * that the others leave out.  So the last reduction of the run compares how many each rank has begun, and those that
@@ -326,29 +326,30 @@ static bool is_idle(struct mpi_wire *w)
     return is_idle;
 }
 
-/* A launcher may end all ranks when the first has ended with an error, so a rank that failed waits until rank 0 has
- * printed that, but not for ever: another one may never come.  See Note [all finalize or none]. */
-static bool do_all_finalize(struct mpi_wire *w, bool is_good)
+/* A launcher may end all ranks when the first has ended with an error, and that of MPICH does so without a word.  So a
+ * rank waits until all are here, because rank 0 has printed by then what has failed.  Where another one may never come,
+ * it waits for a while.  See Note [all finalize or none]. */
+static bool do_all_finalize(struct mpi_wire *w, bool all_come)
 {
     enum { STEP_NS = 100000, LONGEST_NS = 2000000, GRACE_NS = 2000000000 };
     struct reduction *r = &w->last;
     const uint64_t mine[WIRE_REDUCED] = {is_idle(w)};
     if (r->is_begun || !begin_reduction(r, mine, 0)) return false;
-    for (int64_t ns = STEP_NS, waited = 0; is_good || waited < GRACE_NS; waited += ns) {
+    for (int64_t ns = STEP_NS, waited = 0; all_come || waited < GRACE_NS; waited += ns) {
         const enum wire_answer answer = test_reduction(r);
         if (answer != WIRE_WAITS) return answer == WIRE_DONE && ~r->found[WIRE_REDUCED] == 1;
-        nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+        ptoi_sleep_ns(ns);
         if (ns < LONGEST_NS) ns += STEP_NS;
     }
     return false;
 }
 
-static void mpi_close(struct wire *wire, bool is_good)
+static void mpi_close(struct wire *wire, bool all_come)
 {
     struct mpi_wire *w = of(wire);
     int is_over = 0;
-    MPI_Finalized(&is_over);                             /* by a host program, to which it belongs */
-    if (is_over || !do_all_finalize(w, is_good)) return; /* MPI still uses its memory; the process ends */
+    MPI_Finalized(&is_over);                              /* by a host program, to which it belongs */
+    if (is_over || !do_all_finalize(w, all_come)) return; /* MPI still uses its memory; the process ends */
     MPI_Comm_free(&w->transfers);
     MPI_Comm_free(&w->failures);
     MPI_Comm_free(&w->passed);

@@ -59,8 +59,8 @@ struct wire_ops {
      * begins, or not before. */
     enum wire_answer (*give)(struct wire *w, int32_t to, const void *data, int64_t bytes);
     enum wire_answer (*take)(struct wire *w, int32_t from, void *data, int64_t bytes);
-    /* is_good: no run has failed, so nothing is in flight.  The wire is gone. */
-    void (*close)(struct wire *w, bool is_good);
+    /* The wire is gone.  all_come: every rank closes it, so this one may wait for them; else it waits for a while. */
+    void (*close)(struct wire *w, bool all_come);
 };
 
 /* The function of a library that is a wire; the library belongs to one build of the runtime. */

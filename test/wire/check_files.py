@@ -11,7 +11,7 @@ import sys
 import numpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from check_programs import RANKS, Check, read, run  # pylint: disable=wrong-import-position
+from checks import RANKS, Check, follow, read, run  # pylint: disable=wrong-import-position
 
 ROWS, WIDTH = 24, 8192
 PROGRAM = """
@@ -137,18 +137,5 @@ class Files(Check):
         self.expect("peaks of %s KiB: what was sent is not given back" % peaks, peaks[1] - peaks[0] > 24 << 10)
 
 
-def main():
-    ptoc, wire, folder = sys.argv[1:4]
-    os.makedirs(folder, exist_ok=True)
-    os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
-    check = Files(ptoc, wire, folder)
-    check.unseen_inputs()
-    check.awaited()
-    check.unseen_outputs()
-    check.refusals()
-    check.memory()
-    sys.exit(0 if check.good else 1)
-
-
 if __name__ == "__main__":
-    main()
+    follow(Files, Files.unseen_inputs, Files.awaited, Files.unseen_outputs, Files.refusals, Files.memory)

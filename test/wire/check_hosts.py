@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""check_hosts.py PTOC PREFIX WIRE FOLDER CC - host programs in C and in Python as ranks.
+"""check_hosts.py PTOC WIRE FOLDER PREFIX CC - host programs in C and in Python as ranks.
 
 Idea       a host program that creates a runtime with join_ranks, runs twice and writes its array between the runs has the same array on every rank as
            alone, byte for byte; only rank 0 prints what the orchestration prints.
@@ -11,7 +11,7 @@ import sys
 import numpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from check_programs import RANKS, run  # pylint: disable=wrong-import-position
+from checks import RANKS, ROOT, begin, end, run  # pylint: disable=wrong-import-position
 
 HOST = r"""
 #include <pto/pto_runtime.h>
@@ -154,10 +154,8 @@ class Hosts:
 
 
 def main():
-    ptoc, prefix, wire, folder, cc = sys.argv[1:6]
-    here = os.path.dirname(os.path.abspath(__file__))
-    os.makedirs(folder, exist_ok=True)
-    os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
+    ptoc, wire, folder = begin()
+    prefix, cc = sys.argv[4:6]
     source, program = os.path.join(folder, "host.c"), os.path.join(folder, "host")
     with open(source, "w", encoding="ascii") as f:
         f.write(HOST)
@@ -173,9 +171,9 @@ def main():
         with open(path, "w", encoding="ascii") as f:
             f.write(text)
     if not sys.argv[6:]:  # the interpreter has no sanitizer
-        check.same("python", lambda path: [sys.executable, "-B", host, module, path], "it is  96.46875\nit is  3597.5566\n", PTO_PREFIX=prefix, PYTHONPATH=os.path.join(here, "..", "..", "python"),
+        check.same("python", lambda path: [sys.executable, "-B", host, module, path], "it is  96.46875\nit is  3597.5566\n", PTO_PREFIX=prefix, PYTHONPATH=os.path.join(ROOT, "python"),
                    PTOC=ptoc, CC=cc)
-    sys.exit(0 if check.good else 1)
+    end(check.good)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from check_programs import RANKS, ROOT, read, run  # pylint: disable=wrong-import-position
+from checks import RANKS, ROOT, begin, end, read, run  # pylint: disable=wrong-import-position
 
 SHOWS_ONE_PROCESS = {"--stats", "--trace", "--report", "--graph", "--replay", "--record", "--watchdog", "--progress", "--explain"}
 SERVED = {"threads", "serial"}
@@ -92,15 +92,13 @@ class Test:
 
 
 def main():
-    ptoc, wire, folder = sys.argv[1:4]
-    os.makedirs(folder, exist_ok=True)
-    os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
+    ptoc, wire, folder = begin()
     paths = sorted(glob.glob(os.path.join(ROOT, "test", "lit", "run", "*.pto")))
     taken = [p for p in paths if os.path.basename(p) in sys.argv[4:]] or paths[:: int(os.environ.get("PTO_CORPUS_EVERY", "4"))]
     tests = [Test(ptoc, wire, folder, p) for p in taken]
     counts = [t.follow() for t in tests]
     print("%d tests, %d runs on ranks" % (sum(c > 0 for c in counts), sum(counts)))
-    sys.exit(0 if all(t.good for t in tests) and sum(counts) > 0 else 1)
+    end(all(t.good for t in tests) and sum(counts) > 0)
 
 
 if __name__ == "__main__":

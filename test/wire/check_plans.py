@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from check_options import PROGRAM, SIDE, SWEEPS, TILE  # pylint: disable=wrong-import-position
-from check_programs import RANKS, Check, run  # pylint: disable=wrong-import-position
+from checks import RANKS, Check, follow, run  # pylint: disable=wrong-import-position
 
 COUNTS = re.compile(r"^(?:Messages|Bytes sent): (\d+) total", re.M)
 
@@ -49,6 +49,9 @@ class Replay:
 
 
 class Plans(Check):
+    def __init__(self, ptoc, wire, folder):
+        super().__init__(ptoc, wire, folder, "plans", PROGRAM, SIDE)
+
     def planned(self, entry, *options):
         sweeps = ["--set", "sweeps=%d" % SWEEPS] if entry == "stencil" else []
         return run([self.program, "--entry", entry, "--engine", "graph", "--dim", "n=%d" % SIDE, "--stats"] + sweeps + list(options))
@@ -70,6 +73,11 @@ class Plans(Check):
         self.expect("the traces of %s on %d ranks name other messages" % (entry, ranks), named == wanted, named, wanted)
         tasks = (SIDE // TILE) ** 3 if entry == "multiply" else 2 * SWEEPS * (SIDE // TILE) ** 2
         self.expect("the traces of %s on %d ranks: %d cycles" % (entry, ranks, replay.cycles), replay.cycles == tasks)
+
+    def messages(self):
+        for entry in ("multiply", "stencil"):
+            for ranks in (2, 4):
+                self.same_messages(entry, ranks)
 
     def predictions(self):
         """A product on 4 ranks: its time is that of a quarter of the tasks, and grows with the network."""
@@ -105,19 +113,5 @@ class Plans(Check):
             self.refused("--net '%s': cycles of a message and bytes a cycle" % wrong, "--ranks", "2", "--net", wrong)
 
 
-def main():
-    ptoc, wire, folder = sys.argv[1:4]
-    os.makedirs(folder, exist_ok=True)
-    os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
-    check = Plans(ptoc, wire, folder, "plans", PROGRAM, SIDE)
-    for entry in ("multiply", "stencil"):
-        for ranks in (2, 4):
-            check.same_messages(entry, ranks)
-    check.predictions()
-    check.graph()
-    check.refusals()
-    sys.exit(0 if check.good else 1)
-
-
 if __name__ == "__main__":
-    main()
+    follow(Plans, Plans.messages, Plans.predictions, Plans.graph, Plans.refusals)

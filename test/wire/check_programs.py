@@ -7,17 +7,10 @@ Idea       some examples, or all, run on 3 ranks, and rank 0 compares its result
 Exit code  0: yes.
 """
 import os
-import signal
-import subprocess
 import sys
-import tempfile
-import time
 
-import numpy
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, "..", "..")
-RANKS = os.path.join(HERE, "ranks.py")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from checks import HERE, RANKS, ROOT, begin, build, end, read, run  # pylint: disable=wrong-import-position
 
 PRINTS = """
 kernel double_up<N>(in x: f32[N], out y: f32[N]) { for (int64_t i = 0; i < N; i++) y[i] = 2 * x[i] + (float)i; }
@@ -41,68 +34,20 @@ export orch fails_late(in x: f32[8, 4], out y: f32[8, 4]) {
 }
 """
 
+# Rank 0 runs the first of two tasks, and is stopped by it before the other one fails.
+STOPS = """
+kernel stops(in x: f32[4], out y: f32[4]) {
+    extern int getpid(void), kill(int pid, int number), usleep(unsigned us), access(const char *path, int mode), creat(const char *path, unsigned mode);
+    extern char *getenv(const char *name);
+    y[0] = x[0];
+    if (x[0] < 1) { creat(getenv("FLAG"), 384); kill(getpid(), 19); }
+    for (int k = 0; x[0] > 1 && k < 20000 && access(getenv("FLAG"), 0) != 0; k++) usleep(1000);
+    return x[0] > 1 ? 7 : 0;
+}
+export orch stop(in x: f32[2, 4], out y: f32[2, 4]) { for i in 0 .. 2 { y[i] = stops(x[i]); } }
+"""
 
-MARK, LONGEST, LINGERING = "PTO_TEST_RUN", 200, 10
-
-
-def left_by(mark):
-    """The processes that a run has started and that have not ended: its environment names it.  A launcher gives its ranks groups and sessions of
-    their own."""
-    left = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/%s/environ" % pid, "rb") as f:
-                if mark in f.read().split(b"\0"):
-                    left.append(int(pid))
-        except OSError:  # it has ended, or belongs to somebody else
-            pass
-    return left
-
-
-def end_all(mark):
-    for pid in left_by(mark):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-
-
-def run(command, folder=None, **variables):
-    """Exit code, output and errors.  They go to files: a process that outlives the program would keep a pipe open.  A program that hangs, or leaves a
-    process behind, ends the test, with what was printed until then."""
-    name = "%d.%d" % (os.getpid(), time.monotonic_ns())
-    mark = ("%s=%s" % (MARK, name)).encode()
-    wrong = None
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        with subprocess.Popen(command, stdout=out, stderr=err, cwd=folder, env=dict(os.environ, **variables, **{MARK: name})) as program:
-            try:
-                program.wait(LONGEST)
-                until = time.monotonic() + LINGERING
-                while left_by(mark) and time.monotonic() < until:
-                    time.sleep(0.05)
-                if left_by(mark):
-                    wrong = "leaves a process behind"
-            except subprocess.TimeoutExpired:
-                wrong = "hangs"
-            end_all(mark)
-        texts = []
-        for text in (out, err):
-            text.seek(0)
-            texts.append(text.read().decode())
-    if wrong:
-        sys.exit("%s: %s\n%s\n%s" % (wrong, " ".join(command), *texts))
-    return program.returncode, texts[0], texts[1]
-
-
-def build(ptoc, folder, name, text):
-    source = os.path.join(folder, name + ".pto")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(text)
-    program = os.path.join(folder, name)
-    code, out, err = run([ptoc, "build", "-O0", "-w", source, "-o", program])
-    if code != 0:
-        sys.exit("%s: %s%s" % (name, out, err))
-    return program
+LATE = os.path.join(HERE, "late.py")
 
 
 def compare(what, alone, ranked):
@@ -111,30 +56,6 @@ def compare(what, alone, ranked):
         return True
     print("%s\n  alone: %s\n  ranks: %s" % (what, alone, ranked))
     return False
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
-class Check:
-    """What was expected of one program, in a folder with four random matrices A to D; `good`: all of it was so."""
-
-    def __init__(self, ptoc, wire, folder, name, text, side):
-        self.ptoc, self.wire, self.folder, self.good = ptoc, wire, folder, True
-        self.program = build(ptoc, folder, name, text)
-        random = numpy.random.default_rng(5)
-        for array in "ABCD":
-            numpy.save(self.path(array), random.standard_normal((side, side)).astype(numpy.float32))
-
-    def path(self, name):
-        return os.path.join(self.folder, name + ".npy")
-
-    def expect(self, what, is_so, *details):
-        if not is_so:
-            self.good = False
-            print(what, *details, sep="\n  ")
 
 
 def same_prints(ptoc, launcher, folder):
@@ -172,6 +93,31 @@ def same_failures(ptoc, launcher, folder):
     return good
 
 
+def late_errors(ptoc, launcher, folder):
+    """The others wait until rank 0 has printed, however long that takes: a launcher may end all ranks when one has ended with an error."""
+    program, good = build(ptoc, folder, "late", PRINTS), True
+    late = launcher + [sys.executable, "-B", LATE, "3", program, "--input", "sum=zeros"]
+    for what, options, wanted in (("assert", ["--input", "x=iota", "--dim", "n=6"], (1, "assertion failed: n % 4 == 0")),
+                                  ("missing", ["--input", "x=" + os.path.join(folder, "missing.npy")], (4, "cannot open"))):
+        code, out, err = run(late + options)
+        if code != wanted[0] or err.count(wanted[1]) != 1:
+            good = False
+            print("%s, and rank 0 prints late: exit code %d\n%s%s" % (what, code, out, err))
+    return good
+
+
+def stopped(ptoc, launcher, folder):
+    """Rank 0 no longer answers: another one reports what has failed, and the job ends."""
+    program, flag = build(ptoc, folder, "stops", STOPS), os.path.join(folder, "flag")
+    if os.path.exists(flag):
+        os.remove(flag)
+    code, out, err = run(launcher + [program, "--input", "x=iota", "--grace", "0.2"], FLAG=flag)
+    if code != 0 and "kernel 'stops' failed: it returned 7" in err and "rank 0 does not end either" in err:
+        return True
+    print("rank 0 was stopped: exit code %d\n%s%s" % (code, out, err))
+    return False
+
+
 def examples(ptoc, launcher, folder, names):
     good = True
     for name in names:
@@ -184,17 +130,18 @@ def examples(ptoc, launcher, folder, names):
 
 
 def main():
-    ptoc, wire, folder = sys.argv[1:4]
-    os.makedirs(folder, exist_ok=True)
-    os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
+    ptoc, wire, folder = begin()
     if wire == "mpi":
         launcher, names = sys.argv[4:], ["vadd", "chol"]
     else:
         launcher, names = [sys.executable, RANKS, wire, "3"], sys.argv[4:] or ["vadd", "chol", "flash", "jacobi", "mergesort"]
     good = same_prints(ptoc, launcher, folder)
     good &= same_failures(ptoc, launcher, folder)
+    good &= late_errors(ptoc, launcher, folder)
+    if wire == "mpi":
+        good &= stopped(ptoc, launcher, folder)
     good &= examples(ptoc, launcher, folder, names)
-    sys.exit(0 if good else 1)
+    end(good)
 
 
 if __name__ == "__main__":

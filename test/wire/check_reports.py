@@ -14,7 +14,7 @@ import sys
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from check_programs import RANKS, Check, read, run  # pylint: disable=wrong-import-position
+from checks import RANKS, Check, follow, read, run  # pylint: disable=wrong-import-position
 
 SIDE, TILES = 128, 4
 PROGRAM = """
@@ -191,19 +191,5 @@ class Reports(Check):
             self.expect("%s on one rank" % option, code == 2 and "ranks 0 and 1 differ in the option '%s': 1 and 0" % option in err, code, err, other)
 
 
-def main():
-    ptoc, wire, folder = sys.argv[1:4]
-    os.makedirs(folder, exist_ok=True)
-    os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
-    check = Reports(ptoc, wire, folder)
-    check.graphs()
-    check.other_graphs()
-    check.traces()
-    check.failures()
-    check.reports()
-    check.refused()
-    sys.exit(0 if check.good else 1)
-
-
 if __name__ == "__main__":
-    main()
+    follow(Reports, Reports.graphs, Reports.other_graphs, Reports.traces, Reports.failures, Reports.reports, Reports.refused)

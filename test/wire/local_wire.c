@@ -297,9 +297,9 @@ static enum wire_answer local_take(struct wire *wire, int32_t from, void *data, 
     return answer;
 }
 
-static void local_close(struct wire *wire, bool is_good)
+static void local_close(struct wire *wire, bool all_come)
 {
-    (void)is_good;
+    (void)all_come;
     free(((struct local_wire *)wire)->posted);
     free(wire);
 }
