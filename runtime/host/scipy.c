@@ -69,12 +69,15 @@ static int parse_format(const struct small_array *a, const char *name, char form
 
 static int parse_shape(const struct small_array *a, const char *name, struct npz_matrix *m, struct host_error *e)
 {
-    const bool is_i64 = strcmp(a->header.descr, "<i8") == 0, is_i32 = strcmp(a->header.descr, "<i4") == 0;
+    const char *const descr = a->header.descr;
+    const bool are_two = a->header.rank == 1 && a->header.shape[0] == 2;
     int64_t extents[2] = {-1, -1};
     int32_t narrow[2];
-    if (a->header.rank == 1 && a->header.shape[0] == 2 && a->bytes == (is_i64 ? 16 : is_i32 ? 8 : -1)) {
-        memcpy(is_i64 ? (void *)extents : narrow, a->elements, (size_t)a->bytes);
-        for (int d = 0; d < 2 && is_i32; d++) extents[d] = narrow[d];
+    if (are_two && strcmp(descr, "<i8") == 0 && a->bytes == sizeof extents)
+        memcpy(extents, a->elements, sizeof extents);
+    if (are_two && strcmp(descr, "<i4") == 0 && a->bytes == sizeof narrow) {
+        memcpy(narrow, a->elements, sizeof narrow);
+        for (int d = 0; d < 2; d++) extents[d] = narrow[d];
     }
     if (extents[0] < 0 || extents[1] < 0) return complain(a, name, "not two extents in i64 or i32", e);
     m->rows = extents[0];
