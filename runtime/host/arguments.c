@@ -210,32 +210,52 @@ static int open_input(struct session *s, int32_t f)
     return HOST_OK;
 }
 
+/* Is what the archive says of the matrix true of its arrays? */
+static int compare_format(struct session *s, const struct matrix_formal *m, const char *name, const char *path,
+                          const struct npz_matrix *found)
+{
+    const struct host_array *blocks = &s->formals[ptoi_matrix_field(m, "val")].array;
+    const bool by_columns = strcmp(found->format, "csc") == 0;
+    const bool is_coo = strcmp(found->format, "coo") == 0;
+    if ((is_coo && ptoi_matrix_field(m, "ptr") >= 0) || (!is_coo && ptoi_matrix_field(m, "row") >= 0) ||
+        (strcmp(found->format, "bsr") == 0) != (blocks->rank == 3))
+        return host_fail(&s->error, HOST_FILE, "'%s': the matrix in %s is %s, which the arrays of the struct are not",
+                         name, path, found->format);
+    if (ptoi_matrix_field(m, "ptr") >= 0 && ptoi_matrix_is_by_columns(m) != by_columns)
+        return host_fail(&s->error, HOST_FILE,
+                         "'%s': the matrix in %s is %s, whose ptr counts %s, and that of the struct counts %s: save "
+                         "it with SciPy's to%s()",
+                         name, path, found->format, by_columns ? "columns" : "rows", by_columns ? "rows" : "columns",
+                         by_columns ? "csr" : "csc");
+    return HOST_OK;
+}
+
 /* Of a matrix that SciPy has saved: rows and columns, and whether it is the format of the struct. */
 static int bind_matrix(struct session *s, const struct host_input *input)
 {
     const char *path = input->setting.value;
     const struct matrix_formal m = ptoi_matrix_formal(s->entry, input->setting.name, (size_t)input->setting.length);
     const int32_t val = ptoi_matrix_field(&m, "val");
-    struct scipy {
-        bool is_found;
-        struct npz_matrix matrix;
-    } scipy = {.is_found = false};
-    if (val < 0) return HOST_OK;
-    scipy.is_found = !ptoi_ranked_lacks(s, val) && ptoi_npz_find_matrix(path, &scipy.matrix);
-    const int code = ptoi_ranked_broadcast(s, &scipy, sizeof scipy);
-    if (code != HOST_OK || !scipy.is_found) return code;
-    const struct npz_matrix found = scipy.matrix;
-    const bool by_columns = strcmp(found.format, "csc") == 0;
-    if (ptoi_matrix_field(&m, "ptr") >= 0 && ptoi_matrix_is_by_columns(&m) != by_columns)
-        return host_fail(&s->error, HOST_FILE,
-                         "'%.*s': the matrix in %s is %s, whose ptr counts %s, and that of the struct counts %s: save "
-                         "it with SciPy's to%s()",
-                         (int)m.length, m.name, path, found.format, by_columns ? "columns" : "rows",
-                         by_columns ? "rows" : "columns", by_columns ? "csr" : "csc");
+    struct npz_matrix found = {.format = ""};
+    char name[128];
+    int code = HOST_OK;
+    snprintf(name, sizeof name, "%.*s", (int)m.length, m.name);
+    /* members of these names are fields of the struct where it has such */
+    if (val < 0 || ptoi_matrix_field(&m, "format") >= 0 || ptoi_matrix_field(&m, "shape") >= 0) return HOST_OK;
+    if (!ptoi_ranked_lacks(s, val)) code = ptoi_npz_find_matrix(path, name, &found, &s->error);
+    if ((code = ptoi_ranked_agree(s, code)) != HOST_OK) return code;
+    code = ptoi_ranked_broadcast(s, &found, sizeof found);
+    if (code != HOST_OK || !found.format[0]) return code;
+    if ((code = compare_format(s, &m, name, path, &found)) != HOST_OK) return code;
     const struct host_array *blocks = &s->formals[val].array;
-    const bool has_blocks = blocks->rank == 3 && blocks->shape[1] > 0 && blocks->shape[2] > 0;
-    return ptoi_matrix_bind(&m, found.rows / (has_blocks ? blocks->shape[1] : 1),
-                            found.columns / (has_blocks ? blocks->shape[2] : 1), s->dims, s->origin, &s->error);
+    int64_t block[2] = {1, 1};
+    for (int d = 0; d < 2 && blocks->rank == 3; d++) block[d] = blocks->shape[1 + d];
+    if (block[0] == 0 || block[1] == 0 || found.rows % block[0] != 0 || found.columns % block[1] != 0)
+        return host_fail(&s->error, HOST_FILE,
+                         "'%s': the matrix in %s has %" PRId64 " rows and %" PRId64 " columns, which blocks of %" PRId64
+                         " x %" PRId64 " do not divide",
+                         name, path, found.rows, found.columns, block[0], block[1]);
+    return ptoi_matrix_bind(&m, found.rows / block[0], found.columns / block[1], s->dims, s->origin, &s->error);
 }
 
 int ptoi_arguments_open(struct session *s)

@@ -35,10 +35,7 @@ static const char *const descr_of[PTO_TYPE_COUNT] = {
 
 struct header {
     const char *at, *end;
-    char descr[24];
-    bool fortran;
-    int32_t rank; /* may be more than PTO_MAX_RANK: shape has the first ones only */
-    int64_t shape[PTO_MAX_RANK];
+    struct npy_header *found;
     const char *wrong; /* why parsing stopped */
 };
 
@@ -103,15 +100,15 @@ static bool parse_extent(struct header *h, int64_t *extent)
 static bool parse_shape(struct header *h)
 {
     if (!take(h, '(')) return wrong(h, "'shape' is not a tuple");
-    h->rank = 0;
+    h->found->rank = 0;
     while (!take(h, ')')) {
         int64_t extent;
         if (!parse_extent(h, &extent)) return false;
-        if (h->rank < PTO_MAX_RANK) h->shape[h->rank] = extent;
-        h->rank++;
+        if (h->found->rank < PTO_MAX_RANK) h->found->shape[h->found->rank] = extent;
+        h->found->rank++;
         bool comma = take(h, ',');
         if (!comma && take(h, ')')) {
-            if (h->rank == 1) return wrong(h, "'shape' is a number, not a tuple"); /* (3) is 3 in Python */
+            if (h->found->rank == 1) return wrong(h, "'shape' is a number, not a tuple"); /* (3) is 3 in Python */
             return true;
         }
         if (!comma) return wrong(h, "'shape' is not a tuple of numbers");
@@ -128,9 +125,11 @@ static bool parse_value(struct header *h, const char *key, unsigned *seen)
     if (*seen & 1u << k) return wrong(h, "it has a key twice");
     *seen |= 1u << k;
     if (k == 2) return parse_shape(h);
-    if (k == 0) return take_string(h, h->descr, sizeof h->descr) || wrong(h, "'descr' is not a simple element type");
-    h->fortran = take_word(h, "True");
-    return h->fortran || take_word(h, "False") || wrong(h, "'fortran_order' is neither True nor False");
+    if (k == 0)
+        return take_string(h, h->found->descr, sizeof h->found->descr) ||
+               wrong(h, "'descr' is not a simple element type");
+    h->found->fortran = take_word(h, "True");
+    return h->found->fortran || take_word(h, "False") || wrong(h, "'fortran_order' is neither True nor False");
 }
 
 static bool parse_header(struct header *h)
@@ -197,11 +196,12 @@ static int check_descr(const struct npy_file *f, const char *name, PTOType type,
     return host_fail(e, HOST_FILE, "%s holds %s, '%s' is %s%s", f->path, found, name, pto_type_name(type), as);
 }
 
-static int parse_file(struct npy_file *f, const char *name, PTOType type, int32_t rank, int64_t size,
-                      struct host_error *e)
+int ptoi_npy_read_header(struct npy_file *f, const char *name, int64_t size, struct npy_header *found,
+                         struct host_error *e)
 {
     unsigned char prefix[PREFIX_BYTES];
-    int64_t got = lseek(f->fd, f->base, SEEK_SET) < 0 ? -1 : read_fully(f->fd, prefix, PREFIX_BYTES);
+    const int64_t want = size < PREFIX_BYTES ? size : PREFIX_BYTES; /* behind a member others follow */
+    int64_t got = lseek(f->fd, f->base, SEEK_SET) < 0 ? -1 : read_fully(f->fd, prefix, want);
     if (got < 0) return host_fail(e, HOST_FILE, "'%s': cannot read %s: %s", name, f->path, strerror(errno));
     int64_t head = got < (int64_t)sizeof magic ? got : (int64_t)sizeof magic;
     if (got == 0) return host_fail(e, HOST_FILE, "'%s': %s is empty, not a NumPy file", name, f->path);
@@ -232,11 +232,18 @@ static int parse_file(struct npy_file *f, const char *name, PTOType type, int32_
         free(text);
         return code;
     }
-    struct header h = {.at = text, .end = text + got};
+    struct header h = {.at = text, .end = text + got, .found = found};
     bool good = parse_header(&h);
     free(text);
-    if (!good) return host_fail(e, HOST_FILE, "'%s': the header of %s is wrong: %s", name, f->path, h.wrong);
-    if ((code = check_descr(f, name, type, h.descr, e)) != HOST_OK) return code;
+    return good ? HOST_OK : host_fail(e, HOST_FILE, "'%s': the header of %s is wrong: %s", name, f->path, h.wrong);
+}
+
+static int parse_file(struct npy_file *f, const char *name, PTOType type, int32_t rank, int64_t size,
+                      struct host_error *e)
+{
+    struct npy_header h;
+    int code = ptoi_npy_read_header(f, name, size, &h, e);
+    if (code != HOST_OK || (code = check_descr(f, name, type, h.descr, e)) != HOST_OK) return code;
     if (h.rank != rank)
         return host_fail(e, HOST_FILE, "'%s': %s has rank %d, rank %d is needed", name, f->path, h.rank, rank);
     if (h.fortran && rank > 1)

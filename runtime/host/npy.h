@@ -21,6 +21,16 @@ struct npy_file {
  * is not a regular file is refused. */
 int ptoi_npy_open(struct npy_file *f, const char *path, const char *name, PTOType type, int32_t rank,
                   struct host_error *e);
+/* What a header declares. */
+struct npy_header {
+    char descr[24];
+    bool fortran;
+    int32_t rank; /* may be more than PTO_MAX_RANK: shape has the first ones only */
+    int64_t shape[PTO_MAX_RANK];
+};
+/* Of an open file, or a member of `size` bytes of it: reads the header alone, and sets f->data_at. */
+int ptoi_npy_read_header(struct npy_file *f, const char *name, int64_t size, struct npy_header *h,
+                         struct host_error *e);
 /* Allocates f->array.data and fills it; the caller owns it, also after ptoi_npy_close. */
 int ptoi_npy_read(struct npy_file *f, struct host_error *e);
 void ptoi_npy_close(struct npy_file *f); /* leaves array alone */

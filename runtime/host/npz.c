@@ -1,6 +1,7 @@
 /* npz.c - see npz.h.
  * Invariant  every offset of an archive is compared with the size of the file before it is used.
  */
+#include "crc.h"
 #include "npz.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ enum {
     METHOD_DEFLATED = 8,
     METHOD_NONE = -1,
     DEFLATE_MAX = 1032, /* bytes that one byte becomes at most */
-    NAMES = 256         /* bytes of the list of members in a message */
+    NAMES = 256,        /* bytes of the list of members in a message */
+    SMALL = 4096        /* bytes of a small member at most */
 };
 
 static uint64_t number(const unsigned char *at, int bytes)
@@ -101,6 +103,15 @@ static void read_large(const unsigned char *extra, int64_t length, uint64_t *val
     }
 }
 
+/* The name that stands in the archive before the member is the one in the directory. */
+static bool is_named_so(int fd, int64_t size, int64_t at, const unsigned char *name, int64_t length)
+{
+    unsigned char *const there = malloc((size_t)length + 1);
+    const bool is_same = there && read_at(fd, at, there, length, size) && memcmp(there, name, (size_t)length) == 0;
+    free(there);
+    return is_same;
+}
+
 /* Reads the entry at *at and leaves *at behind it. */
 static bool read_member(int fd, int64_t size, int64_t *at, struct member *m)
 {
@@ -112,15 +123,17 @@ static bool read_member(int fd, int64_t size, int64_t *at, struct member *m)
     bool good = more && read_at(fd, *at + CENTRAL_BYTES, more, name + extra, size);
     if (good) {
         read_large(more + name, extra, (uint64_t *[3]){&bytes, &stored, &place});
+        good = place <= INT64_MAX / 2 && read_at(fd, (int64_t)place, local, LOCAL_BYTES, size) &&
+               number(local, 4) == LOCAL && (int64_t)number(local + 26, 2) == name &&
+               is_named_so(fd, size, (int64_t)place + LOCAL_BYTES, more, name);
         const int64_t length = name > 4 && memcmp(more + name - 4, ".npy", 4) == 0 ? name - 4 : name;
         for (int64_t i = 0; i < length; i++) /* for messages: a name of ours is plain letters */
             if (more[i] < ' ' || more[i] > '~') more[i] = '?';
         snprintf(m->name, sizeof m->name, "%.*s", (int)length, (const char *)more);
     }
     free(more);
-    if (!good || place > INT64_MAX / 2 || bytes > INT64_MAX / 2) return false;
-    if (!read_at(fd, (int64_t)place, local, LOCAL_BYTES, size) || number(local, 4) != LOCAL) return false;
-    m->at = (int64_t)place + LOCAL_BYTES + (int64_t)number(local + 26, 2) + (int64_t)number(local + 28, 2);
+    if (!good || bytes > INT64_MAX / 2) return false;
+    m->at = (int64_t)place + LOCAL_BYTES + name + (int64_t)number(local + 28, 2);
     m->bytes = (int64_t)bytes;
     m->stored = (int64_t)stored;
     m->checksum = (uint32_t)number(entry + 16, 4);
@@ -144,17 +157,20 @@ static int fit(const char *member, const char *name)
     return 0;
 }
 
+static int fail_member(const struct npy_file *f, const char *name, const struct member *m, const char *what,
+                       struct host_error *e)
+{
+    return host_fail(e, HOST_FILE, "'%s': '%s' of %s (at byte %" PRId64 ") is %s", name, m->name, f->path, m->at, what);
+}
+
 static int use_packed(struct npy_file *f, const char *name, const struct member *m, struct host_error *e)
 {
     const struct npz_packed p = {.at = m->at, .stored = m->stored, .bytes = m->bytes, .checksum = m->checksum};
     const int unpacked = ptoi_npz_unpack(f->fd, &p);
     if (unpacked < 0 && errno == ELIBACC)
-        return host_fail(e, HOST_FILE,
-                         "'%s': '%s' of %s is compressed, and there is no libz.so.1: save it with "
-                         "numpy.savez, not savez_compressed",
-                         name, m->name, f->path);
-    if (unpacked < 0 && errno == EILSEQ)
-        return host_fail(e, HOST_FILE, "'%s': '%s' of %s is damaged: it cannot be unpacked", name, m->name, f->path);
+        return fail_member(f, name, m,
+                           "compressed, and there is no libz.so.1: save it with numpy.savez, not savez_compressed", e);
+    if (unpacked < 0 && errno == EILSEQ) return fail_member(f, name, m, "damaged: it cannot be unpacked", e);
     if (unpacked < 0) return host_fail(e, HOST_FILE, "'%s': cannot unpack %s: %s", name, f->path, strerror(errno));
     close(f->fd);
     f->fd = unpacked;
@@ -162,31 +178,70 @@ static int use_packed(struct npy_file *f, const char *name, const struct member 
     return HOST_OK;
 }
 
-int ptoi_npz_find(struct npy_file *f, const char *name, int64_t *size, struct host_error *e)
+static int use(struct npy_file *f, const char *name, const struct member *m, int64_t *size, struct host_error *e)
+{
+    *size = m->bytes;
+    if (m->method == METHOD_DEFLATED) return use_packed(f, name, m, e);
+    if (m->method != METHOD_STORED)
+        return fail_member(f, name, m, "compressed or encrypted in a way that NumPy does not use", e);
+    f->base = m->at;
+    return HOST_OK;
+}
+
+/* The member that fits best; at < 0: there is none.  `names` is the list of all. */
+static int look_for(const struct npy_file *f, const char *name, const char *wanted, int64_t size, struct member *found,
+                    char names[NAMES], struct host_error *e)
 {
     struct directory d;
-    struct member m, found = {.at = -1};
-    char names[NAMES] = "";
+    struct member m;
     int best = 0;
-    if (!find_directory(f->fd, *size, &d))
+    *found = (struct member){.at = -1};
+    names[0] = '\0';
+    if (!find_directory(f->fd, size, &d))
         return host_fail(e, HOST_FILE, "'%s': %s is truncated: an archive ends in its directory", name, f->path);
     int64_t at = d.at;
     for (uint64_t i = 0; i < d.count; i++) {
-        if (!read_member(f->fd, *size, &at, &m))
+        if (!read_member(f->fd, size, &at, &m))
             return host_fail(e, HOST_FILE, "'%s': the directory of %s is wrong", name, f->path);
-        const int now = fit(m.name, name);
-        if (now > best || d.count == 1) found = m, best = now;
+        const int now = fit(m.name, wanted);
+        if (now > best || d.count == 1) *found = m, best = now;
         const size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s'%.60s'", i ? ", " : "", m.name);
+        snprintf(names + used, NAMES - used, "%s'%.60s'", i ? ", " : "", m.name);
     }
+    return HOST_OK;
+}
+
+int ptoi_npz_find(struct npy_file *f, const char *name, int64_t *size, struct host_error *e)
+{
+    struct member found;
+    char names[NAMES];
+    const int code = look_for(f, name, name, *size, &found, names, e);
+    if (code != HOST_OK) return code;
     if (found.at < 0)
         return host_fail(e, HOST_FILE, "'%s': %s has no array of this name; it has %s", name, f->path,
-                         d.count ? names : "none");
-    *size = found.bytes;
-    if (found.method == METHOD_DEFLATED) return use_packed(f, name, &found, e);
-    if (found.method != METHOD_STORED)
-        return host_fail(e, HOST_FILE, "'%s': '%s' of %s is compressed or encrypted in a way that NumPy does not use",
-                         name, found.name, f->path);
-    f->base = found.at;
-    return HOST_OK;
+                         names[0] ? names : "none");
+    return use(f, name, &found, size, e);
+}
+
+/* A compressed member was compared when it was unpacked. */
+static bool has_its_checksum(const struct npy_file *f, const struct member *m)
+{
+    unsigned char bytes[SMALL];
+    return m->method != METHOD_STORED || (read_at(f->fd, m->at, bytes, m->bytes, m->at + m->bytes) &&
+                                          (uint32_t)~ptoi_crc(~0u, bytes, m->bytes) == m->checksum);
+}
+
+int ptoi_npz_find_small(struct npy_file *f, const char *name, const char *member, int64_t *size, int64_t *at,
+                        struct host_error *e)
+{
+    struct member found;
+    char names[NAMES];
+    int code = look_for(f, name, member, *size, &found, names, e);
+    *at = code == HOST_OK && strcmp(found.name, member) == 0 ? found.at : -1;
+    if (*at < 0) return code;
+    if (found.bytes > SMALL) return fail_member(f, name, &found, "too large", e);
+    code = use(f, name, &found, size, e);
+    if (code == HOST_OK && !has_its_checksum(f, &found))
+        return fail_member(f, name, &found, "damaged: its checksum is wrong", e);
+    return code;
 }

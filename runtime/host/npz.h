@@ -14,6 +14,10 @@ bool ptoi_npz_is(int fd);
  * compressed member replaces f->fd.  The member is NAME.npy; for a field `a.idx` of a struct also idx.npy, or the name
  * that SciPy gives this array of a sparse matrix, indices.npy; else the only one there is. */
 int ptoi_npz_find(struct npy_file *f, const char *name, int64_t *size, struct host_error *e);
+/* The same for a small member of exactly this name, whose checksum is compared.  *at is its place in the archive; -1:
+ * it has none, and f and *size are as before.  `name` is what messages call the array that it belongs to. */
+int ptoi_npz_find_small(struct npy_file *f, const char *name, const char *member, int64_t *size, int64_t *at,
+                        struct host_error *e);
 
 /* A member that is compressed (deflate): where it lies, how many bytes it has there and unpacked, and their CRC. */
 struct npz_packed {
@@ -23,12 +27,12 @@ struct npz_packed {
 /* A new file that has its bytes; -1: errno, ELIBACC where there is no zlib, EILSEQ where the bytes are wrong. */
 int ptoi_npz_unpack(int from, const struct npz_packed *p);
 
-/* What SciPy's save_npz says of a matrix beside its arrays; false: the archive is none of its. */
+/* What SciPy's save_npz says of a matrix beside its arrays. */
 struct npz_matrix {
-    char format[4]; /* "csr" */
+    char format[4]; /* "csr", "csc", "coo" or "bsr"; "": the archive is none of SciPy's */
     int64_t rows, columns;
 };
-bool ptoi_npz_find_matrix(const char *path, struct npz_matrix *m);
+int ptoi_npz_find_matrix(const char *path, const char *name, struct npz_matrix *m, struct host_error *e);
 
 struct npz_item {
     const char *name;

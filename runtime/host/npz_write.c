@@ -1,4 +1,5 @@
 /* npz_write.c - see npz.h: an archive is written; members are stored, so each lies there as in a file of its own. */
+#include "crc.h"
 #include "npz.h"
 
 #include <errno.h>
@@ -17,17 +18,6 @@ bool ptoi_npz_is_path(const char *path)
 {
     const size_t length = strlen(path);
     return length > 4 && strcmp(path + length - 4, ".npz") == 0;
-}
-
-static uint32_t crc_of(uint32_t crc, const void *data, int64_t bytes)
-{
-    uint32_t table[256];
-    for (uint32_t i = 0; i < 256; i++) {
-        table[i] = i;
-        for (int bit = 0; bit < 8; bit++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
-    }
-    for (int64_t i = 0; i < bytes; i++) crc = crc >> 8 ^ table[(crc ^ ((const unsigned char *)data)[i]) & 255];
-    return crc;
 }
 
 static unsigned char *put(unsigned char *to, uint64_t n, int bytes)
@@ -64,7 +54,7 @@ static void write_member(FILE *out, struct written_member *m, const struct npz_i
     const int64_t length = ptoi_npy_header(item->array, header, sizeof header);
     snprintf(name, sizeof name, "%.150s.npy", item->name);
     m->bytes = (uint64_t)(length + item->array->bytes);
-    m->crc = ~crc_of(crc_of(~0u, header, length), item->array->data, item->array->bytes);
+    m->crc = ~ptoi_crc(ptoi_crc(~0u, header, length), item->array->data, item->array->bytes);
     put_common(put(head, LOCAL, 4), m, strlen(name));
     fwrite(head, 1, LOCAL_BYTES, out);
     fputs(name, out);
