@@ -132,7 +132,7 @@ static bool inside_steps(struct checker *c, struct ast *e, struct index_range *r
 {
     const struct size *one = size_const(c->sizes, 1), *low = r->low, *high = r->low;
     const struct size *reach = region_times(c, region_plus(c, r->width, size_const(c->sizes, -1)), r->step);
-    if (facts_prove_order(c->facts, r->width, zero(c), 1)) {
+    if (!facts_prove(c->facts, r->width) && facts_prove_order(c->facts, r->width, zero(c), 1)) {
         diag_error(c->diag, DIAG_E15, e->at, "the slice has a negative extent: %s", size_str(c, r->width));
         return notes_bad(e);
     }
