@@ -1,8 +1,8 @@
 /* lower_var.c - tensors that change: `var a = f(x);`, `a = g(a);`, `a = b;`, `let t = a;`.
  * Idea       a name is a variable of C that holds a buffer, or NULL.  A call makes the next value of a var in a
  *            variable of its own, and TAKE hands it over: what the var had before is released, unless another name
- *            has it too.  So two buffers alternate, and a swap moves no bytes.  What was moved into the function has no
- *            such variable; TAKE makes its buffer one of the names.
+ *            has it too.  So two buffers alternate, and a swap moves no bytes.  An `own` formal has no such
+ *            variable; TAKE gives its buffer to one of the names.
  * Invariant  names that change buffers are declared together, in the block of the first of them, whose scope owns all
  *            of their buffers.  One that the program declares in a block inside is ended there by a RELEASE; a
  *            function that returns ends the scope, and with it every buffer, once.

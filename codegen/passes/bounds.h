@@ -40,9 +40,9 @@ struct sure_point {
     int64_t largest_bytes;
 };
 
-/* What is moved into a call: a bit for each formal that is moved in, in their order.  counted: it lies in the heap, and
- * counts until the function releases it.  copied: it is an element of an array, or lies outside of the heap; so it does
- * not count, and where a buffer of the heap is wanted of it, a copy does.  The others are their caller's. */
+/* The tensors that are moved into a call: a bit for each `own` formal, in their order.  counted: it lies in the heap,
+ * and counts until the function releases it.  copied: it is an element of an array, or lies outside of the heap; so it
+ * does not count, and where a buffer of the heap is wanted of it, a copy does.  The others are their caller's. */
 struct moved_in {
     uint64_t counted, copied;
 };

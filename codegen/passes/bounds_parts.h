@@ -91,7 +91,7 @@ void bounds_hold(struct walk *w, const struct symbol *t, unsigned char held);
 unsigned char bounds_is_held(const struct walk *w, const struct symbol *t);
 /* `to` gets the buffer of `from`; is_kept: which both have from now on */
 void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *from, bool is_kept);
-/* `to` gets a new buffer, in which what was moved in is copied. */
+/* `to` gets a new buffer, into which the tensor of an `own` formal is copied. */
 void bounds_take_copy(struct walk *w, const struct symbol *to, struct maker at);
 void bounds_release(struct walk *w, const struct symbol *t);
 /* Every call of the function comes here and then needs `bytes` in addition to those held. */

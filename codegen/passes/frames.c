@@ -267,7 +267,7 @@ static bool is_need_known(const struct function_bounds *f)
 static const char *why_refused(struct plan *p, const struct symbol *orch, const struct frame_plan *frame)
 {
     const bool has_place = orch->decl->orch.exported;
-    /* What is moved in may lie in the heap, and end before the frame does; or it may have to be copied. */
+    /* A tensor that is moved in may lie in the heap, and end before the frame does; or it may have to be copied. */
     const struct moved_in counted = bounds_all_counted(p, orch), copied = bounds_all_copied(p, orch);
     const struct function_bounds *with = bounds_with(p, orch, has_place, copied, frame);
     if (p->memory.kind == PLAN_FREE &&

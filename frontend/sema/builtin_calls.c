@@ -80,7 +80,7 @@ static const struct type *check_arm(struct checker *c, struct ast *condition, st
 {
     size_t mark = facts_mark(c->facts);
     struct open_for *outer = c->open_for; /* no check leaves a loop from here */
-    const bool was_left_out = exprs_enter(c, condition, truth);
+    const bool was_left_out = exprs_enter(c, exprs_truth(c, condition), truth);
     facts_add_condition(c->facts, condition, truth);
     c->open_for = NULL;
     const struct type *t = exprs_check(c, arm, AS_VALUE);

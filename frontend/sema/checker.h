@@ -89,7 +89,7 @@ struct checker {
     int next_text;                     /* texts of types in messages share a few buffers, the next one is used first */
     const struct ast *alone;           /* the call that is all that its statement evaluates */
     struct strbuf text[8];
-    bool is_left_out;    /* a constant condition leaves out what is being checked: see exprs_enter */
+    bool is_left_out;    /* a constant condition leaves out the code that is checked: see exprs_enter */
     bool may_name_ranks; /* in an attribute that changes no result, outside of calls */
     bool *define_used;
     bool has_syntax_error; /* broken.c says what is checked then */
@@ -210,7 +210,7 @@ enum truth exprs_truth(struct checker *c, const struct ast *condition); /* that 
 /* Precedes the check of an expression or a block that is evaluated only where `condition` is `truth`.  Where a constant
  * leaves it out, a value that does not exist (10 / 0) is no error, nor is an index out of bounds.  Returns the value
  * that c->is_left_out must have again after that check. */
-bool exprs_enter(struct checker *c, const struct ast *condition, bool truth);
+bool exprs_enter(struct checker *c, enum truth condition, bool truth);
 /* Can a value of type `from` be given to `to`?  Reports E02 when not. */
 bool exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what);
 bool exprs_is_number(const struct type *t);

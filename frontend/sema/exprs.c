@@ -166,10 +166,10 @@ enum truth exprs_truth(struct checker *c, const struct ast *condition)
     return known.i != 0 ? TRUTH_ALWAYS : TRUTH_NEVER;
 }
 
-bool exprs_enter(struct checker *c, const struct ast *condition, bool truth)
+bool exprs_enter(struct checker *c, enum truth condition, bool truth)
 {
     const bool outer = c->is_left_out;
-    c->is_left_out |= exprs_truth(c, condition) == (truth ? TRUTH_NEVER : TRUTH_ALWAYS);
+    c->is_left_out |= condition == (truth ? TRUTH_NEVER : TRUTH_ALWAYS);
     return outer;
 }
 
@@ -256,7 +256,7 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
     if (op == OP_AND || op == OP_OR) { /* the right side is looked at only where the left side did not decide */
         size_t mark = facts_mark(c->facts);
         struct open_for *outer = c->open_for; /* no check leaves a loop from here */
-        const bool was_left_out = exprs_enter(c, l, op == OP_AND);
+        const bool was_left_out = exprs_enter(c, exprs_truth(c, l), op == OP_AND);
         if (!l->bad) facts_add_condition(c->facts, l, op == OP_AND);
         c->open_for = NULL;
         b = exprs_check(c, r, AS_VALUE);

@@ -132,7 +132,8 @@ static bool inside_steps(struct checker *c, struct ast *e, struct index_range *r
 {
     const struct size *one = size_const(c->sizes, 1), *low = r->low, *high = r->low;
     const struct size *reach = region_times(c, region_plus(c, r->width, size_const(c->sizes, -1)), r->step);
-    if (!facts_prove(c->facts, r->width) && facts_prove_order(c->facts, r->width, zero(c), 1)) {
+    const bool is_extent = facts_prove(c->facts, r->width);
+    if (!is_extent && facts_prove_order(c->facts, r->width, zero(c), 1)) {
         diag_error(c->diag, DIAG_E15, e->at, "the slice has a negative extent: %s", size_str(c, r->width));
         return notes_bad(e);
     }
@@ -141,7 +142,7 @@ static bool inside_steps(struct checker *c, struct ast *e, struct index_range *r
     high = region_plus(c, high, one);
     if (sign != 0 && facts_prove_order(c->facts, one, r->width, 0)) return inside_slice(c, e, low, high, extent);
     r->is_loose = true;
-    bool proved = sign != 0 && facts_prove(c->facts, r->width);
+    bool proved = sign != 0 && is_extent;
     if (proved) {
         const size_t mark = facts_mark(c->facts);
         facts_add_order(c->facts, one, r->width, 0);

@@ -161,14 +161,15 @@ static void check_branches(struct checker *c, struct ast *s)
     struct ast *cond = s->if_.cond, *other = s->if_.other;
     bool good = exprs_condition(c, cond);
     size_t mark = facts_mark(c->facts);
-    const bool was_left_out = exprs_enter(c, cond, true);
-    if (good) notes_of(c, cond)->truth = exprs_truth(c, cond);
+    const enum truth truth = exprs_truth(c, cond);
+    const bool was_left_out = exprs_enter(c, truth, true);
+    if (good) notes_of(c, cond)->truth = truth;
     if (good) facts_add_condition(c->facts, cond, true);
     check_block(c, s->if_.then);
     facts_reset(c->facts, mark);
     c->is_left_out = was_left_out;
     if (other) {
-        exprs_enter(c, cond, false);
+        exprs_enter(c, truth, false);
         if (good) facts_add_condition(c->facts, cond, false);
         if (other->kind == AST_IF) {
             struct check **outer = c->checks;

@@ -105,7 +105,7 @@ struct leaves {
 
 /* The tensors of a function that may get each other's buffers: a `var`, and each name that is moved to it or keeps its
  * value.  All of them belong to the block of the one that is declared first, a LET.  An `own` FORMAL among them hands
- * on what was moved in, and gets no buffer; the block of such names is that of the function. */
+ * its tensor on, and gets no buffer; the block of such names is that of the function. */
 struct exchange {
     struct symbol **names;
     int count, room;

@@ -1,8 +1,8 @@
 /* vars.c - tensors that change: `var a = f(x);`, `a = g(a);`, `a = b;`, `let t = a;`, and fields of a struct that are
  * given a tensor which exists: `let p: S[N]; p.a = t;`.
  * Idea       a `var` is a let whose name goes to another tensor.  A call makes that tensor under a hidden name, the
- *            var's `next`, and then the var takes it over; `a = b` takes over what b names, also what was moved into
- *            this function.  So a name has one buffer, and a buffer one name, unless `let t = a` gives it a second one.
+ *            var's `next`, and then the var takes it over; `a = b` takes over the tensor that b names, also that of an
+ *            `own` formal.  So a name has one buffer, and a buffer one name, unless `let t = a` gives it a second one.
  *            A field that is given a tensor is a var of its own.
  * Gives      is_var, next, keeps and exchange of the symbols.
  * Invariant  all values of a var have one type, but for extents that the run decides, which are numbers of the var; so

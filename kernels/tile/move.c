@@ -5,10 +5,23 @@
  */
 #ifndef T
 #include "kernels.h"
-#include "walk.h"
 #include <string.h>
 
 enum { BLOCK = 32 };
+
+/* In which order a copy visits the elements: the inner loop runs along the dimension in which the written matrix is
+ * dense, so a transposed view costs no more than a plain one. */
+struct walk {
+    int64_t outer, inner; /* trip counts; both 0 when there is nothing to visit, so no pointer is ever moved */
+    int outer_dim, inner_dim;
+};
+
+static struct walk walk_matrix(const int64_t *written_stride, int64_t rows, int64_t columns)
+{
+    if (rows <= 0 || columns <= 0) return (struct walk){0, 0, 0, 1};
+    if (columns > 1 && rows > 1 && written_stride[0] < written_stride[1]) return (struct walk){columns, rows, 1, 0};
+    return (struct walk){rows, columns, 0, 1};
+}
 
 #define EACH_TYPE_FILE "tile/move.c"
 #include "each_type.h"

@@ -247,7 +247,7 @@ static PTOStatus look_at(PTORuntime *rt, PTOTaskParam *task, int32_t count, int3
     *p = (struct part){.index = index, .param = task[index], .elements = 1};
     task[index].kind = PTO_PARAM_ACC;
     task[index].flags = 0;
-    if (rt->dist) ptoi_dist_meets(rt->dist, true); /* what is wrong with it is wrong on all ranks */
+    if (rt->dist) ptoi_dist_meets(rt->dist, true); /* an error in it is one on all ranks */
     const PTOStatus status = ptoi_orch_view(o, task, count, index, &p->view);
     if (rt->dist) ptoi_dist_meets(rt->dist, false);
     if (status != PTO_OK) return status;

@@ -12,7 +12,7 @@
 #define PTOI_JOIN_H
 #include "runtime.h"
 
-/* Before a run, and behind it; between them nothing that other ranks than the first print is seen.  false: an earlier
+/* Before a run, and after it; between them only the first rank's output is seen.  false: an earlier
  * run has failed, and the error of this one says so. */
 bool ptoi_join_begin(PTORuntime *rt);
 void ptoi_join_end(PTORuntime *rt, PTOStatus status);

@@ -3,8 +3,9 @@
  * Idea       a moved tensor with base NULL is gone, so ending a lifetime twice, or after it was handed on, does
  *            nothing.  A tensor from outside the heap, such as an argument of the entry, is never released.  An
  *            element of an array is moved without its memory, which stays with the array: while a function owns one, an
- *            end or a return of something in that buffer is the element's, because calls nest.  Who needs a buffer of
- *            the heap for one of these two, the result of the function or a name that changes buffers, gets a copy.
+ *            end or a return of something in that buffer is the element's, because calls nest.  The result
+ *            of a function and a name that changes buffers need a buffer of the heap: for one of these two tensors they
+ *            get a copy.
  * Owner      the orchestrator's thread.
  * Tests      test/lit/run/own.pto elements-moved.pto */
 #include "runtime.h"

@@ -47,7 +47,7 @@ static bool names_sizes(const struct eq_expr *x)
            (x->kind == EQ_SIZE || x->kind == EQ_REDUCE || names_sizes(x->a) || names_sizes(x->b) || names_sizes(x->c));
 }
 
-static bool are_columns_alike(struct eq_printer *p)
+bool equation_may_go_by_columns(struct eq_printer *p)
 {
     const struct equations *q = p->q;
     if (q->may_fail || q->part_count > 0 || !are_matrices_alike(p)) return false;
@@ -56,16 +56,4 @@ static bool are_columns_alike(struct eq_printer *p)
     for (int i = 0; i < q->access_count; i++)
         if (!is_own_element(p, q->accesses[i])) return false;
     return true;
-}
-
-const char *equation_by_columns(struct eq_printer *p)
-{
-    const struct symbol *k = p->q->kernel;
-    const char *text = NULL;
-    if (!are_columns_alike(p)) return NULL;
-    for (int i = 0; i < k->formal_count; i++)
-        if (k->formals[i]->type->kind == TYPE_TENSOR)
-            text = arena_printf(p->e->mem, "%s%s%s_stride[0] == 1", text ? text : "", text ? " && " : "",
-                                emit_name(p->e, k->formals[i]));
-    return text;
 }

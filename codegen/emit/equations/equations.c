@@ -212,6 +212,13 @@ enum layout {
     LAYOUT_BY_COLUMNS  /* rows and columns have changed places */
 };
 
+/* A version of the elements for some arguments. */
+struct version {
+    const char *when; /* the condition in C; NULL: there is no such version */
+    struct eq_flag flag;
+    enum layout layout;
+};
+
 static const char *stride_argument(struct eq_printer *p, const struct symbol *s, enum layout layout)
 {
     const char *name = emit_name(p->e, s);
@@ -222,33 +229,35 @@ static const char *stride_argument(struct eq_printer *p, const struct symbol *s,
     }
 }
 
-/* The names of the parameters.  `flag` is replaced by its value. */
-static const char *arguments(struct eq_printer *p, struct eq_flag flag, enum layout layout)
+/* The names of the parameters, as the version wants them; its flag is replaced by its value. */
+static const char *arguments(struct eq_printer *p, const struct version *v)
 {
     STRBUF(b);
     const struct symbol *k = p->q->kernel;
     for (int i = 0; i < k->formal_count; i++) {
         const struct symbol *s = k->formals[i];
         const char *name = emit_name(p->e, s);
-        if (s == flag.formal) name = flag.value ? "true" : "false";
+        if (s == v->flag.formal) name = v->flag.value ? "true" : "false";
         strbuf_printf(&b, "%s%s", i ? ", " : "", name);
-        if (is_tensor(s)) strbuf_printf(&b, ", %s", stride_argument(p, s, layout));
+        if (is_tensor(s)) strbuf_printf(&b, ", %s", stride_argument(p, s, v->layout));
     }
     for (int i = 0; i < k->dim_count; i++) {
-        const struct symbol *dim = k->dims[layout == LAYOUT_BY_COLUMNS ? k->dim_count - 1 - i : i];
+        const struct symbol *dim = k->dims[v->layout == LAYOUT_BY_COLUMNS ? k->dim_count - 1 - i : i];
         strbuf_printf(&b, "%s%s", i || k->formal_count ? ", " : "", emit_name(p->e, dim));
     }
     return arena_copy(p->e->mem, strbuf_text(&b), b.length);
 }
 
-static const char *is_dense_text(struct eq_printer *p)
+/* The condition in C that elements which are next to each other in a dimension are so in memory, of every tensor.
+ * from_end: 1 is the last dimension, 2 the one before. */
+static const char *unit_strides(struct eq_printer *p, int from_end)
 {
     const struct symbol *k = p->q->kernel;
     const char *text = "";
     for (int i = 0; i < k->formal_count; i++)
         if (is_tensor(k->formals[i]) && k->formals[i]->type->rank > 0)
             text = arena_printf(p->e->mem, "%s%s%s_stride[%d] == 1", text, *text ? " && " : "",
-                                emit_name(p->e, k->formals[i]), k->formals[i]->type->rank - 1);
+                                emit_name(p->e, k->formals[i]), k->formals[i]->type->rank - from_end);
     return *text ? text : "true";
 }
 
@@ -280,35 +289,43 @@ static bool has_rows(const struct eq_printer *p)
     return !e->options->no_main && !e->options->is_shared && !ptrmap_get(&e->plan->gapped, p->q->kernel);
 }
 
+static struct version version_of(struct eq_printer *p)
+{
+    struct arena *mem = p->e->mem;
+    const struct eq_flag flag = equation_flag(p->q);
+    if (flag.formal) {
+        const char *is = flag.value ? "" : "!", *name = emit_name(p->e, flag.formal);
+        return (struct version){arena_printf(mem, "%s && %s%s", p->dense, is, name), flag, LAYOUT_GIVEN};
+    }
+    const char *rows = equation_short_rows(p);
+    if (rows)
+        return (struct version){.when = arena_printf(mem, "%s && PTO_USUALLY(%s)", p->dense, rows),
+                                .layout = LAYOUT_SHORT_ROWS};
+    if (has_rows(p) || !equation_may_go_by_columns(p)) return (struct version){.when = NULL};
+    return (struct version){.when = arena_printf(mem, "!%s && %s", p->dense, unit_strides(p, 2)),
+                            .layout = LAYOUT_BY_COLUMNS};
+}
+
 /* Between the levels and the elements: the choice of a version in which a flag, or strides of rows, are constants, or
  * columns are rows. */
 static const char *versions_function(struct eq_printer *p, const struct kernel_names *names, const char *elements)
 {
     struct emitter *e = p->e;
-    const struct eq_flag none = {0}, flag = equation_flag(p->q);
     const size_t outer = names_mark(&e->names);
     const char *name = names_take(&e->names, arena_printf(e->mem, "%s_versions", names->body));
     const size_t mark = names_mark(&e->names);
     p->dense = names_take(&e->names, "dense");
     p->fused = names_take(&e->names, "fused");
-    const char *list = own_parameters(p), *rows = flag.formal ? NULL : equation_short_rows(p);
-    const char *columns = flag.formal || rows || has_rows(p) ? NULL : equation_by_columns(p);
-    if (!flag.formal && !rows && !columns) {
+    const char *list = own_parameters(p);
+    const struct version special = version_of(p), any = {.layout = LAYOUT_GIVEN};
+    if (!special.when) {
         names_close(&e->names, outer);
         return elements;
     }
     out_line(e->out, "PTO_ELEMENTS int %s(%s)", name, list);
     out_open(e->out, "{");
-    if (flag.formal)
-        out_line(e->out, "if (%s && %s%s) return %s(%s, true, %s);", p->dense, flag.value ? "" : "!",
-                 emit_name(e, flag.formal), elements, arguments(p, flag, LAYOUT_GIVEN), p->fused);
-    else if (rows)
-        out_line(e->out, "if (%s && PTO_USUALLY(%s)) return %s(%s, true, %s);", p->dense, rows, elements,
-                 arguments(p, none, LAYOUT_SHORT_ROWS), p->fused);
-    else
-        out_line(e->out, "if (!%s && %s) return %s(%s, true, %s);", p->dense, columns, elements,
-                 arguments(p, none, LAYOUT_BY_COLUMNS), p->fused);
-    out_line(e->out, "return %s(%s, %s, %s);", elements, arguments(p, none, LAYOUT_GIVEN), p->dense, p->fused);
+    out_line(e->out, "if (%s) return %s(%s, true, %s);", special.when, elements, arguments(p, &special), p->fused);
+    out_line(e->out, "return %s(%s, %s, %s);", elements, arguments(p, &any), p->dense, p->fused);
     out_close(e->out, "}");
     names_close(&e->names, mark);
     return name;
@@ -319,10 +336,10 @@ static void emit_levels(struct eq_printer *p, const struct kernel_names *names, 
 {
     struct out *out = p->e->out;
     const size_t mark = names_mark(&p->e->names);
-    const char *list = parameters(p), *passed = arguments(p, (struct eq_flag){0}, LAYOUT_GIVEN);
+    const char *list = parameters(p), *passed = arguments(p, &(struct version){.layout = LAYOUT_GIVEN});
     out_line(out, "PTO_EQUATION_%s(%s, %s,", has_rows(p) ? "ROWS" : "LEVELS", names->body, elements);
     out_more(out, "(%s),", list);
-    out_more(out, "%s,", is_dense_text(p));
+    out_more(out, "%s,", unit_strides(p, 1));
     out_more(out, "(%s), (%s%s))", passed, passed, *passed ? "," : "");
     names_close(&p->e->names, mark);
 }

@@ -122,9 +122,8 @@ const char *equation_short_rows(struct eq_printer *p);
 const char *equation_row_strides(struct eq_printer *p, const struct symbol *formal);
 
 /* ---- by_columns.c ---- */
-/* The condition in C that the columns of all matrices are contiguous, where the elements of columns may be computed as
- * those of rows; else NULL. */
-const char *equation_by_columns(struct eq_printer *p);
+/* Are all tensors matrices whose elements of columns may be computed as those of rows? */
+bool equation_may_go_by_columns(struct eq_printer *p);
 
 /* ---- tiles.c ---- */
 bool equation_is_tiled(const struct eq_printer *p, const struct eq_node *loop); /* it and the one inside of it */

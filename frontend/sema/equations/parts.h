@@ -65,7 +65,7 @@ void eq_find_written(struct eq_work *w, struct ast *block);
 bool eq_is_written(const struct eq_work *w, const struct symbol *formal);
 /* E19 where the name is one already: of a formal, a dimension, a constant, a `let` or a variable. */
 bool eq_is_new_name(struct eq_work *w, const char *name, struct span at);
-/* E19 where a `let` of this name ends behind `at`, for a name that means nothing yet. */
+/* E19 for a name that means nothing yet, where a `let` of this name ends after `at`. */
 bool eq_is_read_early(struct eq_work *w, const char *name, struct span at);
 /* What the name means outside of the body, of what may stand in it; NULL: nothing. */
 struct symbol *eq_outer(struct eq_work *w, const char *name);

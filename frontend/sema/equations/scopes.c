@@ -29,20 +29,20 @@ struct symbol *eq_outer(struct eq_work *w, const char *name)
 
 struct search {
     const char *name;
-    uint32_t behind;
+    uint32_t after;
     const struct ast *found;
 };
 
 static bool find_let(void *cx, struct ast *n)
 {
     struct search *s = cx;
-    if (n->kind == AST_LET && n->name == s->name && n->at.end > s->behind && !s->found) s->found = n;
+    if (n->kind == AST_LET && n->name == s->name && n->at.end > s->after && !s->found) s->found = n;
     return ast_is_statement(n) || n->kind == AST_BLOCK;
 }
 
 bool eq_is_read_early(struct eq_work *w, const char *name, struct span at)
 {
-    struct search s = {.name = name, .behind = at.begin};
+    struct search s = {.name = name, .after = at.begin};
     ast_walk(w->kernel->decl->kernel->block, find_let, &s);
     if (!s.found) return false;
     diag_error(w->c->diag, DIAG_E19, at, "'%s' is read before its 'let' has ended", name);
