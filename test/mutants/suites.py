@@ -21,7 +21,7 @@ MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "t
                 "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
 MORE_TARGETS.update((name, ("all",)) for name in WIRES + ("report_page",))
 MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
-SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "lit_memory": 600, "lit_run": 500, "lit_ascend": 400}
+SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "random_by_index": 300, "lit_memory": 600, "lit_run": 500, "lit_ascend": 400}
 FILE_SECONDS = {"lit_memory": 150, "lit_run": 200, "lit_ascend": 200}
 ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RANDOM": "100", "PTO_SEED": "7000"},
                "random_broken": {"PTO_RANDOM": "150", "PTO_SEED": "7000"}}
@@ -44,9 +44,12 @@ MAP = [
     ("runtime", ["test_runtime"] + GRAPHS + ["lit_host", "random_valid"]),
     ("codegen/emit/emit_ascendc", ["lit_ascend", "test_ascendc"]),
     ("codegen/emit/emit_memory", ["lit_memory", "lit_codegen", "lit_build"]),
+    ("codegen/emit/equations", ["lit_codegen", "lit_run", "lit_build", "lit_ascend", "random_by_index", "random_valid"]),
+    ("codegen/passes/join", ["lit_codegen", "lit_ir", "lit_run", "random_by_index", "random_valid"]),
     ("codegen/analysis", ["lit_codegen", "lit_sema", "lit_run", "lit_oracle", "lit_results", "random_valid", "lit_memory"]),
     ("codegen", ["lit_ir", "lit_codegen", "lit_build", "lit_run", "lit_oracle", "lit_headers", "lit_host", "lit_ascend", "random_valid"]),
     ("frontend/format", ["lit_fmt", "lit_build"]),
+    ("frontend/sema/equations", ["lit_equations", "lit_sema", "lit_diag", "lit_codegen", "lit_run", "lit_build", "random_by_index", "random_valid"]),
     ("frontend", ["lit_sema", "lit_parse", "lit_lexer", "lit_reject", "lit_diag", "lit_codegen", "lit_run", "lit_build", "lit_accepted", "lit_fmt",
                   "random_broken", "random_valid", "lit_limits"]),
 ]

@@ -31,6 +31,8 @@ static bool expression_names(const struct eq_expr *x, const struct symbol *v)
     if (!x) return false;
     if (x->kind == EQ_SIZE && size_names(x->size, v)) return true;
     if (x->kind == EQ_LOAD && access_names(x->access, v)) return true;
+    for (int i = 0; x->kind == EQ_REDUCE && i < x->reduce.var_count; i++)
+        if (size_names(x->reduce.vars[i]->low, v) || size_names(x->reduce.vars[i]->high, v)) return true;
     return expression_names(x->a, v) || expression_names(x->b, v) || expression_names(x->c, v);
 }
 
@@ -100,6 +102,14 @@ static const char *unit(int rank, int dim)
     return rank == 1 ? "elements" : dim == 0 ? "rows" : dim == rank - 1 ? "columns" : "layers";
 }
 
+/* The outermost first: an inner one may read under the others only. */
+static void open_conditions(struct eq_printer *p, const struct eq_guard *g)
+{
+    if (!g) return;
+    open_conditions(p, g->outer);
+    out_open(p->e->out, g->truth ? "if (%s) {" : "if (!(%s)) {", equation_value(p, g->cond, P_ANY));
+}
+
 static void check_index(struct checker *c, const struct eq_access *a, int dim)
 {
     struct eq_printer *p = c->p;
@@ -119,12 +129,7 @@ static void check_index(struct checker *c, const struct eq_access *a, int dim)
             out_open(out, "if (%s < %s) {", equation_size(p, a->vars[i]->low, P_ADD),
                      equation_size(p, a->vars[i]->high, P_ADD));
     }
-    const struct eq_guard *guards[64];
-    int count = 0;
-    for (const struct eq_guard *g = a->guard; g && count < 64; g = g->outer) guards[count++] = g;
-    while (count-- > 0)
-        out_open(out, guards[count]->truth ? "if (%s) {" : "if (!(%s)) {",
-                 equation_value(p, guards[count]->cond, P_ANY));
+    open_conditions(p, a->guard);
     const struct size *extent = a->formal ? a->formal->type->extent[dim] : a->temp->extent[dim];
     const char *index = names_take(&p->e->names, "index"), *values;
     out_line(out, "const int64_t %s = %s;", index,

@@ -160,13 +160,16 @@ static bool is_tainted(const struct eq_work *w, const struct eq_expr *e, const s
 static void check_here(struct eq_work *w, const struct eq_access *a, struct eq_index *index)
 {
     const struct eq_access *by = NULL;
-    bool tainted = is_tainted(w, index->expr, &by);
-    for (const struct eq_guard *g = a->guard; g && !tainted; g = g->outer) tainted = is_tainted(w, g->cond, &by);
+    const bool depends = is_tainted(w, index->expr, &by);
+    bool is_chosen_late = false;
+    for (const struct eq_guard *g = a->guard; g && !depends && !is_chosen_late; g = g->outer)
+        is_chosen_late = is_tainted(w, g->cond, &by);
     index->fate = EQ_CHECKED_HERE;
     w->out->may_fail = true;
-    if (!tainted) return;
+    if (!depends && !is_chosen_late) return;
     diag_error(w->c->diag, DIAG_E19, index->at,
-               "this index depends on '%s', but it is checked before the kernel writes anything", name_of(by));
+               "%s depends on '%s', but it is checked before the kernel writes anything",
+               depends ? "this index" : "the condition of this index", name_of(by));
     if (by->temp)
         diag_note(w->c->diag, by->temp->at, "its value is known only while the kernel writes");
     else
