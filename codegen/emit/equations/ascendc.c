@@ -10,7 +10,8 @@
 #include "ascendc_parts.h"
 #include <string.h>
 
-enum { LOCAL_BYTES = 160 * 1024, MOST_PIECE_BYTES = 16384, GRAIN = 256 };
+/* GRAIN: bytes of 256 elements of f32, whose mask is a line of local memory. */
+enum { LOCAL_BYTES = 160 * 1024, MOST_PIECE_BYTES = 16384, GRAIN = 1024 };
 
 /* ---- which statement is what ---- */
 

@@ -148,8 +148,11 @@ class Expressions:
     def select(self, type_, depth, scope, own):
         c = self.condition(depth - 1, scope, own)
         a, b = self.expression(type_, depth - 1, scope, own), self.expression(type_, depth - 1, scope, own)
-        return Term("select(%s, %s, %s)" % (c.text, self.typed(a), self.typed(b)), type_, max(a.bound, b.bound),
-                    lambda state: np.where(c.value(state), a.value(state), b.value(state)), c.alone | a.alone | b.alone)
+
+        def value(state):
+            chosen = np.asarray(c.value(state))
+            return np.where(chosen, state.under(chosen, a), state.under(np.logical_not(chosen), b))
+        return Term("select(%s, %s, %s)" % (c.text, self.typed(a), self.typed(b)), type_, max(a.bound, b.bound), value, c.alone | a.alone | b.alone)
 
     def condition(self, depth, scope, own=None):
         rng = self.rng
@@ -203,19 +206,36 @@ class Expressions:
         form = "whole"
         if outer and rng.random() < 0.25:
             form = rng.choice(["below", "upto", "from"])
+        elif rng.random() < 0.06:
+            form = "later"
         if op in ("max", "min", "argmax", "argmin"):
-            if form != "whole":
-                form = "upto"  # never over nothing, whose result is no number to go on with
+            if form not in ("whole", "upto"):
+                form = "upto" if outer else "whole"  # never over nothing, whose result is no number to go on with
             if extent.rest == 0 and form == "whole":
                 self.at_least_one.add(extent.name)
-        body = self.expression(inner, depth - 1, scope + [Variable(k.name, extent, stated=form != "whole", whole=form == "whole")])
-        if op == "sum" and type_ in FLOATS and body.bound * MOST > FLOATS[type_]:
+        inside = scope + [Variable(k.name, extent, stated=form != "whole", whole=form == "whole")]
+        second = None
+        if form == "whole" and not arg and len(inside) < 4 and rng.random() < 0.15:  # of two variables
+            second = Variable(self.fresh("k"), Extent(rng.choice(self.dims)), stated=True)
+            inside.append(second)
+        body = self.expression(inner, depth - 1, inside)
+        if op == "sum" and type_ in FLOATS and body.bound * MOST * (MOST if second else 1) > FLOATS[type_]:
             body = self.clamped(body, 20)
         if op == "prod" and type_ in FLOATS:
             body = self.clamped(body, 1)
         low, high = (lambda state: 0), (lambda state: extent.size(state.dims))
-        head = k.name
-        if form != "whole":
+        head, text, alone = k.name, self.typed(body), body.alone - {k.name}
+        if second:
+            if op in ("max", "min"):
+                self.at_least_one.add(second.extent.name)
+            size = second.extent
+            body = Term("", inner, body.bound * MOST if op == "sum" else body.bound,
+                        reduction(op, second.name, lambda state: 0, lambda state: size.size(state.dims), body, inner), body.alone)
+        if form == "later":
+            head, low = "%s in 1 .. %s" % (k.name, extent.text), lambda state: 1
+            if extent.rest == 0:
+                self.at_least_one.add(extent.name)
+        elif form != "whole":
             v = rng.choice(outer)
             if form == "below":
                 head, high = "%s in 0 .. %s" % (k.name, v.name), v.value
@@ -225,10 +245,12 @@ class Expressions:
                 head, low = "%s in %s .. %s" % (k.name, v.name, extent.text), v.value
         elif k.name not in body.alone or rng.random() < 0.2:
             head = "%s in 0 .. %s" % (k.name, extent.text)
+        if second:
+            head += ", %s in 0 .. %s" % (second.name, second.extent.text)
         bound = {"sum": body.bound * MOST, "prod": body.bound if type_ in FLOATS else LARGEST[type_], "argmax": 300, "argmin": 300}.get(op, body.bound)
         if type_ in INTS:
             bound = min(bound, LARGEST[type_])
-        return Term("%s(%s: %s)" % (op, head, self.typed(body)), type_, bound, reduction(op, k.name, low, high, body, inner), body.alone - {k.name})
+        return Term("%s(%s: %s)" % (op, head, text), type_, bound, reduction(op, k.name, low, high, body, inner), alone)
 
     # ---- reads ----
     def leaf(self, type_, scope):
@@ -278,9 +300,9 @@ class Expressions:
             if guard:
                 guards.append(guard)
         text = "%s[%s]" % (tensor.name, ", ".join(texts)) if texts else tensor.name
-        get = element(tensor.name, values)
+        inner = Term(text, tensor.type, tensor.bound, element(tensor.name, values))
         if not guards:
-            return Term(text, tensor.type, tensor.bound, get, alone)
+            return Term(text, tensor.type, tensor.bound, inner.value, alone)
         other = self.literal(tensor.type)
         condition = " && ".join(g[0] for g in guards)
 
@@ -288,7 +310,7 @@ class Expressions:
             inside = True
             for g in guards:
                 inside = np.logical_and(inside, g[1](state))
-            return np.where(inside, get(state), other.value(state))
+            return np.where(inside, state.under(inside, inner), other.value(state))
         return Term("select(%s, %s, %s)" % (condition, text, self.typed(other)), tensor.type, max(tensor.bound, other.bound), value, alone)
 
     def index(self, extent, scope):
@@ -316,6 +338,8 @@ class Expressions:
             v, c = rng.choice(scope), rng.choice([-3, -2, -1, 1, 2, 3])
             text = "%s %s %d" % (v.name, "+" if c > 0 else "-", abs(c))
             at = self.shifted(v, c)
+            if self.may_fail and rng.random() < 0.4:
+                return text, at, None, None
             low, high = "%s >= 0" % text, "%s < %s" % (text, extent.text)
             guard = "%s && %s" % (low, high) if rng.random() < 0.7 or not (v.extent == extent) else (low if c < 0 else high)
             return text, at, None, (guard, lambda state: np.logical_and(at(state) >= 0, at(state) < extent.size(state.dims)))
@@ -325,6 +349,11 @@ class Expressions:
                 at = self.index_tensor(v.extent, extent)
                 if at:
                     return "%s[%s]" % (at.name, v.name), element(at.name, [v.value]), None, None
+        if scope and rng.random() < 0.04 and not self.elementwise:
+            v, c = rng.choice(scope), rng.randint(0, 5)
+            if extent.rest == 0:
+                self.at_least_one.add(extent.name)
+            return "(%s * 3 + %d) %% (%s)" % (v.name, c, extent.text), lambda state: (v.value(state) * 3 + c) % max(1, extent.size(state.dims)), None, None
         if not ways:
             if extent.rest == 0:
                 self.at_least_one.add(extent.name)

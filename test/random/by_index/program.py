@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from device import DeviceKernel
 from statements import Kernel
 from terms import DTYPES, FLOATS, Extent, State
 
@@ -66,7 +67,7 @@ class Piece:
 
 
 class Program:
-    def __init__(self, seed):
+    def __init__(self, seed, is_for_device=False):
         self.rng, self.data = random.Random(seed), np.random.default_rng(seed)
         rng = self.rng
         self.dims = {d: rng.choice(SMALL) for d in DIMS}
@@ -75,10 +76,16 @@ class Program:
         self.are_numbers = rng.random() < 0.5
         elementwise = rng.random() < 0.3
         types = rng.choice([None, None, ["f32"], ["f64", "f32"], ["i32"]])
-        self.kernels = [Kernel(rng, "k%d" % n, DIMS, elementwise or rng.random() < 0.2, types) for n in range(rng.choice([1, 1, 2, 3]))]
+        self.may_fail = rng.random() < 0.25  # an index may be outside
+        count = rng.choice([1, 1, 2, 3])
+        if is_for_device:
+            self.kernels = [DeviceKernel(rng, "k%d" % n, DIMS, False) for n in range(count)]
+        else:
+            self.kernels = [Kernel(rng, "k%d" % n, DIMS, elementwise or rng.random() < 0.2, types, self.may_fail) for n in range(count)]
         for d in {d for k in self.kernels for d in k.at_least_one}:
             self.dims[d] = max(1, self.dims[d])
         self.arrays, self.calls, self.lines = {}, [], []
+        self.has_fault = False  # does a kernel read outside?  known after expected()
         self.pieces = []  # that later calls may read
         for kernel in self.kernels + [rng.choice(self.kernels) for _ in range(rng.choice([0, 0, 1, 2]))]:
             self.call(kernel)
@@ -155,7 +162,9 @@ class Program:
         for kernel, given in self.calls:
             tensors = {f.name: given[f.name].view(arrays[given[f.name].array]) for f in kernel.formals}
             scalars = {n: np.bool_(given[n]) if t == "bool" else np.float64(given[n]) if t in FLOATS else np.int64(given[n]) for n, t in kernel.scalars}
-            kernel.run(State(self.dims, tensors, scalars))
+            state = State(self.dims, tensors, scalars)
+            kernel.run(state)
+            self.has_fault |= state.has_fault
         return {a.name: arrays[a.name] for a in self.arrays.values() if a.role in ("out", "inout")}
 
     def options(self, path_of):

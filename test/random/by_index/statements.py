@@ -15,12 +15,12 @@ from terms import DTYPES, FLOATS, LARGEST, Extent, Term, element, reduction, wra
 
 
 class Kernel(Expressions):
-    def __init__(self, rng, name, dims, elementwise, types=None):
+    def __init__(self, rng, name, dims, elementwise, types=None, may_fail=False):
         self.rng, self.name, self.dims = rng, name, dims
         self.formals, self.scalars, self.lines, self.steps = [], [], [], []
         self.readable = []  # tensors that any statement may read
         self.at_least_one, self.uses = set(), 0
-        self.elementwise = elementwise
+        self.elementwise, self.may_fail = elementwise, may_fail  # may_fail: an index may be outside
         every = ["f32"] * 6 + ["f64", "f64", "i32", "i32", "i64", "i8", "u8", "i16", "f16", "bool", "u32"]
         self.types = types or [rng.choice(every) for _ in range(rng.choice([1, 2, 2, 3]))]  # few, so that statements read each other
         self.last = None  # extents of the last left side
@@ -43,7 +43,7 @@ class Kernel(Expressions):
     def make(self):
         rng = self.rng
         for _ in range(rng.choice([1, 2, 2, 3, 4, 5, 6]) if not self.elementwise else rng.choice([1, 1, 2])):
-            kind = "store" if self.elementwise else rng.choice(["store"] * 6 + ["let"] * 6 + ["contract", "contract", "number", "scan", "halves", "pairs", "scatter",
+            kind = "store" if self.elementwise else rng.choice(["store"] * 6 + ["let"] * 6 + ["contract", "contract", "number", "scan", "halves", "pairs", "scatter", "late",
                                                                                                    "loop", "loop"])
             getattr(self, "add_" + kind)()
         if not any(f.role in ("out", "inout") for f in self.formals):
@@ -229,6 +229,28 @@ class Kernel(Expressions):
                     inner(state)
                 state.release(t.name)
         return step
+
+    def add_late(self):
+        """for i in 1 .. N { let t[i] = e; } for j in 0 .. N { y[j] = select(j >= 1, t[j], 0); }"""
+        dim, type_ = self.rng.choice(self.dims), self.rng.choice(["f32", "f64", "i32", "i64"])
+        self.at_least_one.add(dim)
+        t = Tensor(self.fresh("t"), type_, [Extent(dim)], "let")
+        i = Variable(self.fresh("i"), Extent(dim), stated=True, whole=False)
+        value = self.fit(self.expression(type_, 2, [i]), type_)
+        self.lines.append("for %s in 1 .. %s { let %s[%s] = %s; }" % (i.name, dim, t.name, i.name, self.typed(value)))
+        store = self.loop(i, 1, self.assign(t, [i.value], [], value))
+
+        def step(state):
+            state.tensors[t.name] = np.zeros([state.dims[dim]], DTYPES[type_])
+            store(state)
+        self.steps.append(step)
+        target = self.add_formal(type_, [Extent(dim)], "out")
+        j, zero = Variable(self.fresh("j"), Extent(dim), stated=True), "0.0" if type_ in FLOATS else "0"
+        read = Term("select(%s >= 1, %s[%s], %s)" % (j.name, t.name, j.name, zero), type_, t.bound, element(t.name, [j.value]))
+        value = self.fit(self.binary(type_, read, self.expression(type_, 2, [j])), type_)
+        self.lines.append("for %s in 0 .. %s { %s[%s] = %s; }" % (j.name, dim, target.name, j.name, value.text))
+        self.steps.append(self.assign(target, [j.value], [j], value))
+        self.readable.append(target)
 
     def add_halves(self):
         """y[d] and y[d + D] side by side."""

@@ -4,7 +4,8 @@ Idea       a term knows its text, its type, a bound of its absolute value and ho
            once: an index variable is an array that varies along an axis of its own, and a reduction reduces its axis.  Floats hold whole
            numbers below the bound of their type only, so that every order of additions and every fused product has the same result.
 Owner      State: the index variables that are bound while a kernel is computed.
-Invariant  value() reads no element outside of a tensor: an index is cut to the extent, and what is cut is not chosen.
+Invariant  value() reads no element outside of a tensor: an index is cut to the extent.  Where the kernel would read that element, the state
+           notes a fault: not in the arm that a select does not choose, nor outside of a range.
 Tests      test/random/by_index/check.py
 """
 import numpy as np
@@ -62,10 +63,25 @@ class TooLong(Exception):
 
 
 class State:
-    """While a kernel is computed: extents, tensors and index variables."""
+    """While a kernel is computed: extents, tensors, index variables, and the conditions under which a term is read."""
 
     def __init__(self, dims, tensors, scalars):
         self.dims, self.tensors, self.scalars, self.vars, self.depth = dims, tensors, scalars, {}, 0
+        self.conditions, self.has_fault = [], False
+
+    def under(self, condition, term):
+        """The value of a term that is read only where the condition holds."""
+        self.conditions.append(np.asarray(condition))
+        value = term.value(self)
+        self.conditions.pop()
+        return value
+
+    def note_fault(self, where):
+        """where: the index is outside there."""
+        if not self.has_fault and where.any():
+            for condition in [*self.conditions, *(np.ones(v.shape, bool) for v in self.vars.values())]:
+                where = np.logical_and(where, condition)
+            self.has_fault = bool(where.any())
 
     def bind(self, name, low, high):
         """A new axis on which the variable is low .. high."""
@@ -86,6 +102,8 @@ def element(tensor, indices):
     def value(state):
         array = state.tensors[tensor]
         at = [np.asarray(index(state)) for index in indices]
+        for a, n in zip(at, array.shape):
+            state.note_fault((a < 0) | (a >= n))
         if array.size == 0:
             shape = np.broadcast_shapes(*[a.shape for a in at]) if at else ()
             return np.zeros(shape, array.dtype)
@@ -113,8 +131,8 @@ def reduction(op, name, low, high, body, type_):
         axis = state.depth
         state.bind(name, begin, end)
         at = state.vars[name]
-        values = np.asarray(body.value(state))
         inside = (at >= first) & (at < last)
+        values = np.asarray(state.under(inside, body))
         state.release(name)
         shape = np.broadcast_shapes(values.shape, inside.shape)
         values, inside = np.broadcast_to(values, shape), np.broadcast_to(inside, shape)
