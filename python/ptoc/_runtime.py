@@ -7,6 +7,7 @@ import threading
 
 from . import _library as c
 from ._errors import Handle, PtoError
+from ._numbers import I32_MAX, real_number, size_in_bytes, whole_number
 
 _ENGINES = ["threads", "serial", "timing", "process", "graph"]
 _MISUSE = -23
@@ -18,16 +19,37 @@ class Pool(Handle):
     """Memory of so many bytes that worker processes share: Runtime(engine="process", pool=...), made after it, copies neither results nor
     other tensors of the pool."""
 
+    _release = c.pool_destroy  # what tensors hold lives on
+
     def __init__(self, size):
-        self._handle = None
-        self._handle = c.pool_shared(c.bytes_of(size))
+        self._handle = c.pool_shared(size_in_bytes("'size'", size))
         if not self._handle:
             raise PtoError(c.last_error(None).decode(), c.last_status())
 
-    def __del__(self):
-        handle, self._handle = self._handle, None
-        if handle:
-            c.pool_destroy(handle)  # what tensors hold lives on
+
+def pool_handle(pool):
+    """The handle of a Pool, or None."""
+    if pool is not None and not isinstance(pool, Pool):
+        raise TypeError(f"'pool' is a ptoc.Pool, not {pool!r}")
+    return pool._handle if pool else None
+
+
+def _text(what, value):
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{what!r} is text, not {value!r}")
+    return value or ""
+
+
+def _worker_counts(text):
+    """How many workers each type has, by "vector=2,cube=1"."""
+    counts = {}
+    for part in filter(None, text.split(",")):
+        name, _, number = part.partition("=")
+        name, number = name.strip(), number.strip()
+        if name not in _WORKERS or not number.isdecimal():
+            raise ValueError(f"workers: {part!r} is not TYPE=NUMBER with TYPE one of {', '.join(_WORKERS)}")
+        counts[name] = whole_number(f"workers: {name!r}", int(number), 0, I32_MAX)
+    return counts
 
 
 class Runtime(Handle):
@@ -39,22 +61,24 @@ class Runtime(Handle):
     makes the same calls with the same arguments, and all have the results.
     """
 
+    _release = c.runtime_destroy
+
     def __init__(self, engine="threads", workers=None, heap=None, rings=None, window=None, backend=None, kernels=None, device=0,
                  checked=False, watchdog=0, recursion_limit=0, pool=None, ranks=False):
         if engine not in _ENGINES:
             raise ValueError(f"there is no engine {engine!r}; there is: {', '.join(_ENGINES)}")
-        config = c.Config(engine=_ENGINES.index(engine), device=device, checked=checked, watchdog_seconds=watchdog,
-                          recursion_limit=recursion_limit, heap_bytes=c.bytes_of(heap or 0), heap_rings=rings or 0,
-                          task_window=window or 0, backend=backend.encode() if backend else None,
-                          kernels=os.fsencode(kernels) if kernels else None, pool=pool._handle if pool else None,
-                          join_ranks=ranks)
+        config = c.Config(engine=_ENGINES.index(engine), checked=checked,
+                          device=whole_number("'device'", device, 0, I32_MAX),
+                          watchdog_seconds=real_number("'watchdog'", watchdog),
+                          recursion_limit=whole_number("'recursion_limit'", recursion_limit, 0, I32_MAX),
+                          heap_bytes=0 if heap is None else size_in_bytes("'heap'", heap),
+                          heap_rings=0 if rings is None else whole_number("'rings'", rings, 0, I32_MAX),
+                          task_window=0 if window is None else whole_number("'window'", window, 0),
+                          backend=_text("backend", backend).encode() or None,
+                          kernels=os.fsencode(kernels) if kernels else None, pool=pool_handle(pool), join_ranks=ranks)
         self._pool = pool  # it must exist as long as the runtime
-        for part in (workers or "").split(","):
-            name, _, number = part.partition("=")
-            if part and (name.strip() not in _WORKERS or not number.strip().isdigit()):
-                raise ValueError(f"workers: {part!r} is not TYPE=NUMBER with TYPE one of {', '.join(_WORKERS)}")
-            if part:
-                config.workers[_WORKERS.index(name.strip())] = int(number)
+        for name, count in _worker_counts(_text("workers", workers)).items():
+            config.workers[_WORKERS.index(name)] = count
         status = ctypes.c_int()
         self._outer = []
         self._handle = c.runtime_create(ctypes.byref(config), ctypes.byref(status))
@@ -100,10 +124,6 @@ class Runtime(Handle):
     def __exit__(self, *_):
         _here.runtime = self._outer.pop()
         if not self._outer:
-            self.close()
-
-    def __del__(self):
-        if getattr(self, "_handle", None):
             self.close()
 
 

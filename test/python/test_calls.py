@@ -2,6 +2,7 @@
 import copy
 import ctypes
 import gc
+import itertools
 import os
 import pathlib
 import pickle
@@ -97,6 +98,20 @@ class Views(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "'f31' is no element type"):
             ptoc.empty("f31", 2)
 
+    def test_slices_are_those_of_a_list(self):
+        numbers = list(range(8))
+        ends = (None, 0, 3, 8, 9, 20, 2**70, -1, -8, -9, -20, -2**70)
+        for start, stop in itertools.product(ends, ends):
+            for step in (None, 1, 3, 2**63, 2**64, 2**70, -1, -3, -2**63 - 1, -2**64):
+                key = slice(start, stop, step)
+                for listed in (numbers, []):
+                    self.assertEqual(np.asarray(ptoc.tensor(np.array(listed, "i8"))[key]).tolist(), listed[key], key)
+        t = ptoc.tensor(matrix())
+        self.assertEqual((t[3:3].shape, t[9:20, ::-1].shape, t[:0, ::2][::-1].shape), ((0, 4), (0, 4), (0, 2)))
+        self.assertEqual(m.plus(t[9:20], t[5:3]).shape, (0, 4))
+        with self.assertRaisesRegex(ValueError, "step cannot be zero"):
+            t[::0]
+
     def test_what_a_cancelled_run_wrote_is_undefined(self):
         a = ptoc.empty("f32", 1)
         with ptoc.Runtime() as runtime:
@@ -134,7 +149,7 @@ class Handles(unittest.TestCase):
 
     def test_only_numbers_slices_and_dots_are_indices(self):
         t = ptoc.empty("f32", (3, 4))
-        for index in (None, True, "a", 1.0):
+        for index in (None, True, np.True_, "a", 1.0, np.array([1])):
             with self.assertRaisesRegex(TypeError, "no index of a tensor"):
                 t[index]
         self.assertEqual(t[np.int64(1), ...].shape, (4,))
