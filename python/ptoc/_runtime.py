@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 import os
+import select
 import signal
 import threading
 
@@ -153,45 +154,102 @@ def current():
 
 
 # ---- Ctrl-C ----
-# While C runs, Python's handlers do not.  But the C half of a handler writes the number of the signal to a pipe, where a
-# thread of ours waits, which may run because a call releases the interpreter.
+# While C runs, Python's handlers do not.  But the C half of a handler writes the number of the signal to a pipe, at
+# which a thread of ours waits, which may run because a call releases the interpreter.
+#
+# A signal may come when the run has just ended, so that its number is still in the pipe when the next call begins, and
+# it must not cancel that one.  So the thread waits without reading, only who holds _lock reads, and the main thread
+# takes out what is there before it makes its call known.
+_lock = threading.RLock()  # what Python runs inside, a finalizer or the handler of a signal, may call a program as well
 _main = threading.main_thread().ident
-_lock = threading.Lock()
-_called = None  # the runtime of the main thread's call
+_running = None  # of the main thread's call, which alone sets it: (runtime, the file for signals before the call)
 _pipe = None
+_AGAIN_MS = 20
 
 
-def _watch(fd):
+def _take_signals():
+    """The numbers of the signals in the pipe; the caller holds _lock."""
+    try:
+        return os.read(_pipe[0], 65536)
+    except BlockingIOError:
+        return b""
+
+
+def _pass_on(numbers, outer):
+    """An event loop such as that of asyncio waits at its own file, which gets nothing during a call."""
+    if numbers and outer >= 0:
+        try:
+            os.write(outer, numbers)
+        except OSError:  # it is full or closed: as Python does with the numbers itself
+            pass
+
+
+def _watch(pipe):
+    waiting = select.poll()
+    waiting.register(pipe[0], select.POLLIN)
+    ending = None  # the call that Ctrl-C ends; a cancel before its run has begun concerns no run, so it is repeated
     while True:
-        numbers = os.read(fd, 64)
-        if not numbers:
-            return
-        if signal.SIGINT in numbers:
-            with _lock:
-                if _called:
-                    c.cancel(_called)
+        waiting.poll(None if ending is None else _AGAIN_MS)
+        with _lock:
+            numbers = _take_signals()
+            if _running is None:
+                ending = None
+                continue
+            _pass_on(numbers, _running[1])
+            if signal.SIGINT in numbers:
+                ending = _running
+            elif ending is not _running:
+                ending = None
+            if ending is not None:
+                c.cancel(ending[0])
 
 
 def _open_pipe():
     global _pipe
     read, write = os.pipe()
+    os.set_blocking(read, False)
     os.set_blocking(write, False)
-    threading.Thread(target=_watch, args=(read,), name="ptoc Ctrl-C", daemon=True).start()
-    _pipe = (os.getpid(), write)
+    _pipe = (read, write)
+    threading.Thread(target=_watch, args=(_pipe,), name="ptoc Ctrl-C", daemon=True).start()
+
+
+def _start_anew_after_fork():
+    """The child has neither the thread nor a reason to write to the parent's pipe; somebody may have held the lock."""
+    global _lock, _main, _running, _pipe
+    if _running is not None:  # another thread forked during the call of the main thread
+        signal.set_wakeup_fd(-1)
+    for file in _pipe or ():
+        os.close(file)
+    _lock, _main, _running, _pipe = threading.RLock(), threading.get_ident(), None, None
+
+
+os.register_at_fork(after_in_child=_start_anew_after_fork)
 
 
 def call(function, runtime, *arguments):
     """function(runtime, *arguments), which Ctrl-C cancels."""
-    global _called
+    global _running
     if threading.get_ident() != _main:
         return function(runtime, *arguments)
-    if _pipe is None or _pipe[0] != os.getpid():
+    if _pipe is None:
         _open_pipe()
-    _called = runtime
-    outer = signal.set_wakeup_fd(_pipe[1], warn_on_full_buffer=False)
+    around, outer = _running, None  # around: the call in which a finalizer makes this one
     try:
+        with _lock:
+            if around is None:
+                _take_signals()
+            outer = signal.set_wakeup_fd(_pipe[1], warn_on_full_buffer=False)
+            if around is None and outer == _pipe[1]:  # a second Ctrl-C kept an earlier call from setting it back
+                outer = -1
+            _running = (runtime, around[1] if around else outer)
         return function(runtime, *arguments)
     finally:
-        signal.set_wakeup_fd(outer)
-        with _lock:
-            _called = None
+        try:
+            if outer is not None:
+                signal.set_wakeup_fd(outer)
+            with _lock:  # a cancel that has begun ends before the caller may close the runtime
+                if around is None and outer is not None and outer >= 0:
+                    _pass_on(_take_signals(), outer)
+                _running = around
+        finally:
+            _running = around  # a second Ctrl-C may have interrupted these lines
