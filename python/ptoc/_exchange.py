@@ -66,6 +66,13 @@ def to_dlpack(handle, max_version, is_copy):
     return c.capsule_new(managed, name, c.END_CAPSULE)
 
 
+def _struct_in(capsule, name, source):
+    """The address of the struct in a capsule; somebody else's method may give anything, and a capsule twice."""
+    if not c.capsule_has_name(capsule, name):
+        raise TypeError(f"{source} gives {capsule!r}, which is no unused capsule of the name {name.decode()!r}")
+    return c.capsule_pointer(capsule, name)
+
+
 def from_dlpack(array):
     """The handle of a tensor of the array's memory."""
     try:
@@ -74,7 +81,7 @@ def from_dlpack(array):
         capsule = array.__dlpack__()
     name = _VERSIONED if c.capsule_has_name(capsule, _VERSIONED) else _DLPACK
     take = c.tensor_from_dlpack if name == _VERSIONED else c.tensor_from_dlpack_unversioned
-    handle = take(c.capsule_pointer(capsule, name))
+    handle = take(_struct_in(capsule, name, f"the __dlpack__ of {type(array).__name__}"))
     if handle or c.last_status() == _OTHER_VERSION:  # which was given back: not again
         c.capsule_rename(capsule, c.USED[name])
     return handle if handle else fail({_UNSUPPORTED: TypeError, _OTHER_VERSION: BufferError})
@@ -103,6 +110,9 @@ def to_arrow(handle):
 
 def from_arrow(array):
     """The handle of a read-only tensor of an Arrow array."""
-    schema, values = array.__arrow_c_array__()
-    handle = c.tensor_from_arrow(c.capsule_pointer(values, _ARRAY), c.capsule_pointer(schema, _SCHEMA))
+    source, capsules = f"the __arrow_c_array__ of {type(array).__name__}", array.__arrow_c_array__()
+    if not isinstance(capsules, tuple) or len(capsules) != 2:
+        raise TypeError(f"{source} gives {capsules!r}, which is no pair of capsules")
+    schema, values = capsules
+    handle = c.tensor_from_arrow(_struct_in(values, _ARRAY, source), _struct_in(schema, _SCHEMA, source))
     return handle if handle else fail({_UNSUPPORTED: TypeError})

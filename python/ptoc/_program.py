@@ -55,7 +55,7 @@ class Program(Handle):
     _release = c.program_close
 
     def __init__(self, handle):
-        self._handle = handle
+        self._handle = self.taken(handle, "ptoc.load(path)")
         signature = c.Signature()
         c.program_describe(handle, None, ctypes.byref(signature))
         self._file = signature.file.decode()
@@ -67,7 +67,7 @@ class Program(Handle):
         if name.startswith("_"):
             raise AttributeError(name)
         signature = c.Signature()
-        c.program_describe(self._handle, name.encode(), ctypes.byref(signature))
+        c.program_describe(self._handle, name.encode(errors="replace"), ctypes.byref(signature))
         raise AttributeError(c.last_error(None).decode())
 
     def __dir__(self):
@@ -176,9 +176,10 @@ def _function(program, name):
                     if part is None and not formal.is_out:
                         raise TypeError(f"{name}(): {key!r} has no {field!r}: a struct is an object or a dict with its fields")
                     values[number] = part
-                extents = declared.get(key, ("", ()))[1]
-                if len(extents) > 1 and extents[1] in dims and extents[1] not in kwargs and hasattr(value, "shape"):
-                    more.setdefault(extents[1], value.shape[1])  # no array of a CSR matrix has its columns
+                extents, shape = declared.get(key, ("", ()))[1], getattr(value, "shape", None)
+                is_open = len(extents) > 1 and extents[1] in dims and extents[1] not in kwargs
+                if is_open and isinstance(shape, tuple) and len(shape) > 1:
+                    more.setdefault(extents[1], shape[1])  # no array of a CSR matrix has its columns
         return values, more
 
     def number_of(what, value, kind):

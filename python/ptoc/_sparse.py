@@ -3,7 +3,7 @@ import ctypes
 
 from . import _library as c
 from ._errors import Handle, PtoError
-from ._numbers import extents, row_numbers, whole_number
+from ._numbers import extents, listed, row_numbers, whole_number
 from ._tensor import Tensor, checked, fail, tensor
 
 FORMATS = ["csr", "csc", "coo", "bsr", "bsc", "csr4"]
@@ -23,7 +23,7 @@ class Sparse(Handle):
     _release = c.sparse_release
 
     def __init__(self, handle):
-        self._handle = handle
+        self._handle = self.taken(handle, "ptoc.sparse(matrix)")
         self._about = c.SparseDescription()
         c.sparse_describe(handle, ctypes.byref(self._about))
 
@@ -97,11 +97,11 @@ def made(format, shape, tensors, check=False):
     tensors = [tensor(array) for array in tensors]
     if len(tensors) != len(FIELDS[format]):
         raise ValueError(f"a {format} matrix has {len(FIELDS[format])} arrays, {', '.join(FIELDS[format])}; here are {len(tensors)}")
-    rank, sizes = extents("the matrix", shape)
+    rank, sizes = extents("the matrix", listed([shape]))
     if rank != 2:
         raise ValueError(f"a matrix has rows and columns, here are {rank} extents")
     handles = (ctypes.c_void_p * len(tensors))(*(t._handle for t in tensors))
-    handle = c.sparse_make(FORMATS.index(format), sizes[0], sizes[1], handles, int(check))
+    handle = c.sparse_make(FORMATS.index(format), sizes[0], sizes[1], handles, bool(check))
     return Sparse(handle if handle else fail())
 
 

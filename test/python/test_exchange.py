@@ -230,6 +230,22 @@ class DLPack(unittest.TestCase):
             self.assertTrue(m.tensor.strides)
         self.assertFalse(versioned(ptoc.tensor(np.zeros((0, 3))).__dlpack__(max_version=(1, 0))).tensor.data)
 
+    def test_what_is_no_unused_capsule_is_a_type_error(self):
+        class Gives:
+            def __init__(self, given):
+                self.given = given
+
+            def __dlpack__(self, **_):
+                return self.given
+
+        used = Gives(np.zeros(3, "f4").__dlpack__())
+        ptoc.tensor(used)
+        for wrong in (used, Gives(5), Gives(None), Gives(ptoc.tensor(np.zeros(3)).__arrow_c_array__()[0])):
+            text = "the __dlpack__ of Gives gives .*, which is no unused capsule of the name 'dltensor'"
+            for call, prefix in ((ptoc.tensor, ""), (m.total, "total\\(\\): 'a': ")):
+                with self.assertRaisesRegex(TypeError, f"^{prefix}{text}"):
+                    call(wrong)
+
     def test_other_devices_and_streams_are_buffer_errors(self):
         t = ptoc.tensor(np.arange(3))
         for more in ({"dl_device": (2, 0)}, {"dl_device": (1, 1)}, {"stream": 1}):
@@ -274,6 +290,21 @@ class Arrow(unittest.TestCase):
             ptoc.tensor(np.array(1.0)).__arrow_c_array__()
         with self.assertRaisesRegex(ValueError, "not contiguous"):
             ptoc.tensor(np.arange(6)[::2]).__arrow_c_array__()
+
+    def test_what_is_no_unused_pair_of_capsules_is_a_type_error(self):
+        class Gives:
+            def __init__(self, *given):
+                self.given = given
+
+            def __arrow_c_array__(self, requested_schema=None):
+                return self.given
+
+        capsules = ptoc.tensor(np.arange(3)).__arrow_c_array__()
+        for wrong in (Gives(), Gives(5), Gives(5, 6), Gives(capsules[0], 6), Gives(*capsules[::-1])):
+            text = "the __arrow_c_array__ of Gives gives .*, which is no (pair of capsules|unused capsule)"
+            for call, prefix in ((ptoc.tensor, ""), (m.scale, "scale\\(\\): 'x': ")):
+                with self.assertRaisesRegex(TypeError, f"^{prefix}{text}"):
+                    call(wrong)
 
     def test_nulls_are_refused_and_the_producer_keeps_its_array(self):
         class Nulls:

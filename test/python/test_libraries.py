@@ -113,6 +113,22 @@ class Formats(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "is needed, this is list$"):
             ptoc.csr([1])
 
+    def test_every_number_is_looked_at_wherever_check_is_true(self):
+        outside = [np.arange(4), np.array([0, 1, 9]), np.ones(3)]
+        for check in (True, 2, 2**32, "yes"):
+            with self.assertRaisesRegex(IndexError, "an index is outside: element 2"):
+                ptoc.sparse_of("csr", (3, 3), outside, check=check)
+
+    def test_a_struct_whose_shape_says_nothing_is_bound_by_its_arrays(self):
+        x = np.ones(3, "f4")
+
+        class Matrix:
+            ptr, idx, val = np.arange(4, dtype="i4"), np.arange(3, dtype="i4"), x
+
+        for shape in ((3,), 3, None, [3, 3], (3, 3)):
+            Matrix.shape = shape
+            np.testing.assert_array_equal(m.spmv(Matrix, x), x)
+
     def test_a_sparse_in_another_format_is_refused_with_its_own_fix(self):
         a = ptoc.sparse_of("csr", (3, 3), [np.arange(4, dtype="i4"), np.arange(3, dtype="i4"), np.ones(3, "f4")])
         with self.assertRaisesRegex(TypeError, "'a': the format is csr or csc, this is coo: pass a.convert\\('csr'\\)"):

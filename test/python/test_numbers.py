@@ -1,4 +1,4 @@
-"""Numbers that callers give: none is cut to the bits that the library has, and messages name the argument and its range."""
+"""Numbers that callers give: none is cut to the bits of the library, and messages name the argument and its range."""
 import functools
 import unittest
 
@@ -63,12 +63,16 @@ class Numbers(unittest.TestCase):
         self.assertEqual(a.rows(np.int32(3), 0).shape, (0, 3))
 
     def test_rows_and_columns_of_a_matrix(self):
+        x = np.arange(4)
+
         def made(*shape):
             return ptoc.sparse_of("csr", shape, [np.arange(4), np.arange(3), np.ones(3)])
 
         self.refused(ValueError, f"the matrix: extent 0 is {WRAPS + 3}: must be from 0", made, WRAPS + 3, 3)
         self.refused(TypeError, "the matrix: extent 1 is an integer, not 3.0", made, 3, 3.0)
-        self.refused(ValueError, "a matrix has rows and columns, here are 1 extents", made, 3)
+        for shape in ((3,), 3):
+            wrong = "a matrix has rows and columns, here are 1 extents"
+            self.refused(ValueError, wrong, ptoc.sparse_of, "csr", shape, [x, x, x])
 
     def test_sizes_in_bytes(self):
         def runtime(size):

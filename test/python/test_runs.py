@@ -247,6 +247,11 @@ class Ends(unittest.TestCase):
             for size in ((), ("12Q",)):
                 with self.assertRaises((TypeError, ValueError)):
                     ptoc.Pool(*size)
+            for kind, maker in ((ptoc.Program, "load"), (ptoc.Sparse, "sparse"), (ptoc.Tensor, "tensor")):
+                for wrong in (np.zeros(3), "a.so", None, [1]):
+                    text = f"no handle of the library: ptoc.{maker}.* makes a {kind.__name__}"
+                    with self.assertRaisesRegex(TypeError, text):
+                        kind(wrong)
             gc.collect()
         self.assertEqual(unraisable, [])
 
