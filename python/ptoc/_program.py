@@ -50,18 +50,19 @@ def load(path):
 
 
 class Program(Handle):
-    """A loaded program; its exports are attributes that are called."""
+    """A loaded program; its exports are attributes that are called, with a `_` behind names that the object needs."""
 
     _release = c.program_close
 
     def __init__(self, handle):
-        self._handle = self.taken(handle, "ptoc.load(path)")
+        self._handle = self._taken(handle, "ptoc.load(path)")
         signature = c.Signature()
         c.program_describe(handle, None, ctypes.byref(signature))
         self._file = signature.file.decode()
         self._entries = [signature.entries[i].decode() for i in range(signature.entry_count)]
         for name in self._entries:
-            setattr(self, name, _function(self, name))
+            is_taken = name in vars(self) or hasattr(Program, name)
+            setattr(self, name + "_" if is_taken else name, _function(self, name))
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -117,6 +118,11 @@ def _formats_of(formal):
     return [name for name in named if has_blocks == (name in _sparse.WITH_BLOCKS)]
 
 
+def _named(argument, error):
+    """The error that an argument made, with its name; subclasses of another library may want more than a text."""
+    return (TypeError if isinstance(error, TypeError) else ValueError)(f"{argument}: {error}")
+
+
 def _is_matrix(formal, extents, dims):
     """Does a call make a sparse matrix of this struct (PTO_RS)?"""
     known = tuple(field for field, _, _ in formal.fields) in _sparse.FIELDS.values()
@@ -169,7 +175,7 @@ def _function(program, name):
                     _sparse.check_format(value, formats[key], declared.get(key, ("", ()))[0])
                     values[formal.fields[0][1]] = _sparse.sparse(value)
                 except (TypeError, ValueError) as error:
-                    raise type(error)(f"{name}(): {key!r}: {error}") from None
+                    raise _named(f"{name}(): {key!r}", error) from None
             else:
                 for field, number, _ in formal.fields:
                     part = value.get(field) if isinstance(value, dict) else getattr(value, field, None)
@@ -246,7 +252,7 @@ def _function(program, name):
                         try:
                             t = attach_for_call(value)
                         except (TypeError, ValueError) as error:
-                            raise type(error)(f"{name}(): {formal!r}: {error}") from None
+                            raise _named(f"{name}(): {formal!r}", error) from None
                         except RuntimeError as error:  # torch: requires grad, conjugated, sparse, quantized
                             raise (error if isinstance(error, PtoError) else ValueError(f"{name}(): {formal!r}: {error}")) from None
                         owned.append(t)

@@ -23,7 +23,7 @@ class Sparse(Handle):
     _release = c.sparse_release
 
     def __init__(self, handle):
-        self._handle = self.taken(handle, "ptoc.sparse(matrix)")
+        self._handle = self._taken(handle, "ptoc.sparse(matrix)")
         self._about = c.SparseDescription()
         c.sparse_describe(handle, ctypes.byref(self._about))
 

@@ -160,7 +160,7 @@ class Tensor(Handle):
     _release = c.tensor_release
 
     def __init__(self, handle):
-        self._handle = self.taken(handle, "ptoc.tensor(array)")
+        self._handle = self._taken(handle, "ptoc.tensor(array)")
         self._about = about = c.Description()
         c.tensor_describe(handle, ctypes.byref(about))
 

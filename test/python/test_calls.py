@@ -147,6 +147,16 @@ class Handles(unittest.TestCase):
                     with self.assertRaisesRegex(TypeError, "neither copied nor pickled"):
                         copy.copy(one)
 
+    def test_an_export_does_not_hide_what_the_object_needs(self):
+        names = ("_handle", "_release", "_entries", "__del__", "free")
+        source = pathlib.Path(folder.name) / "names.pto"
+        lines = [f"export orch {name}(n: i64) -> i64 {{ return n + {i}; }}\n" for i, name in enumerate(names)]
+        source.write_text("".join(lines))
+        program = ptoc.compile(source)
+        found = ("_handle_", "_release_", "_entries_", "__del___", "free")
+        self.assertEqual([getattr(program, name)(3) for name in found], [3, 4, 5, 6, 7])
+        self.assertIn("free", dir(program))
+
     def test_only_numbers_slices_and_dots_are_indices(self):
         t = ptoc.empty("f32", (3, 4))
         for index in (None, True, np.True_, "a", 1.0, np.array([1])):
