@@ -30,9 +30,24 @@ class RunError(PtoError):
 
 
 class Handle:
-    """An object that owns something of the library: a second object with the same handle would release it again."""
+    """An object that owns something of the library, its `_handle`: a second object with the same one would release it
+    again.  `_release`, the function that gives it back, is an attribute of the class, because at the end of the
+    interpreter the names of modules are gone before the last objects are."""
 
     __slots__ = ()
+
+    @classmethod
+    def _taken(cls, handle, made_by):
+        """The handle that the library gave; it is a number, so what was meant for another function is noticed."""
+        if type(handle) is not int:
+            raise TypeError(f"{type(handle).__name__} is no handle of the library: {made_by} makes a {cls.__name__}")
+        return handle
+
+    def __del__(self, value_of=getattr):
+        handle = value_of(self, "_handle", None)  # none where __init__ failed
+        if handle:
+            self._handle = None
+            self._release(handle)
 
     def __reduce_ex__(self, protocol):
         raise TypeError(f"a {type(self).__name__} of ptoc is neither copied nor pickled")

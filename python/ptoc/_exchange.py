@@ -3,6 +3,7 @@ import ctypes
 
 from . import _library as c
 from ._errors import PtoError
+from ._numbers import U32_MAX, whole_number
 
 _UNSUPPORTED, _OTHER_VERSION, _READ_ONLY = -18, -26, -27
 _KINDS = {-1: ValueError, -13: IndexError, -25: ValueError, _READ_ONLY: ValueError}
@@ -28,15 +29,16 @@ class _Exported:
         address = c.tensor_to_dlpack(handle, 1, 0)
         self._managed = address or fail({_UNSUPPORTED: BufferError})
         managed = c.DLManagedTensorVersioned.from_address(address)
+        self._delete = c.DELETER(managed.deleter)
         t, size = managed.tensor, managed.tensor.bits // 8
         self.__array_interface__ = {
             "version": 3, "typestr": typestr, "shape": tuple(t.shape[:t.ndim]), "strides": tuple(s * size for s in t.strides[:t.ndim]),
             "data": ((t.data or address) + t.byte_offset, bool(managed.flags & c.DLPACK_READ_ONLY))}  # NumPy takes no NULL
 
-    def __del__(self):
-        managed, self._managed = getattr(self, "_managed", None), None
+    def __del__(self, value_of=getattr):  # at the end of the interpreter there are no names of modules: see Handle
+        managed, self._managed = value_of(self, "_managed", None), None
         if managed:
-            c.DELETER(c.DLManagedTensorVersioned.from_address(managed).deleter)(managed)
+            self._delete(managed)
 
 
 def to_numpy(handle, typestr):
@@ -53,7 +55,8 @@ _DLPACK, _VERSIONED = b"dltensor", b"dltensor_versioned"
 def to_dlpack(handle, max_version, is_copy):
     """A capsule of the tensor; max_version None: of the struct before 1.0.  is_copy: no other tensor has its memory."""
     if max_version is not None and max_version[0] >= 1:
-        managed, name = c.tensor_to_dlpack(handle, max_version[0], max_version[1]), _VERSIONED
+        major, minor = (whole_number(f"max_version[{i}]", max_version[i], 0, U32_MAX) for i in range(2))
+        managed, name = c.tensor_to_dlpack(handle, major, minor), _VERSIONED
         if managed and is_copy:
             c.DLManagedTensorVersioned.from_address(managed).flags |= c.DLPACK_IS_COPIED
     else:
@@ -61,6 +64,13 @@ def to_dlpack(handle, max_version, is_copy):
     if not managed:
         fail({_READ_ONLY: BufferError, _UNSUPPORTED: BufferError})
     return c.capsule_new(managed, name, c.END_CAPSULE)
+
+
+def _struct_in(capsule, name, source):
+    """The address of the struct in a capsule; somebody else's method may give anything, and a capsule twice."""
+    if not c.capsule_has_name(capsule, name):
+        raise TypeError(f"{source} gives {capsule!r}, which is no unused capsule of the name {name.decode()!r}")
+    return c.capsule_pointer(capsule, name)
 
 
 def from_dlpack(array):
@@ -71,7 +81,7 @@ def from_dlpack(array):
         capsule = array.__dlpack__()
     name = _VERSIONED if c.capsule_has_name(capsule, _VERSIONED) else _DLPACK
     take = c.tensor_from_dlpack if name == _VERSIONED else c.tensor_from_dlpack_unversioned
-    handle = take(c.capsule_pointer(capsule, name))
+    handle = take(_struct_in(capsule, name, f"the __dlpack__ of {type(array).__name__}"))
     if handle or c.last_status() == _OTHER_VERSION:  # which was given back: not again
         c.capsule_rename(capsule, c.USED[name])
     return handle if handle else fail({_UNSUPPORTED: TypeError, _OTHER_VERSION: BufferError})
@@ -100,6 +110,9 @@ def to_arrow(handle):
 
 def from_arrow(array):
     """The handle of a read-only tensor of an Arrow array."""
-    schema, values = array.__arrow_c_array__()
-    handle = c.tensor_from_arrow(c.capsule_pointer(values, _ARRAY), c.capsule_pointer(schema, _SCHEMA))
+    source, capsules = f"the __arrow_c_array__ of {type(array).__name__}", array.__arrow_c_array__()
+    if not isinstance(capsules, tuple) or len(capsules) != 2:
+        raise TypeError(f"{source} gives {capsules!r}, which is no pair of capsules")
+    schema, values = capsules
+    handle = c.tensor_from_arrow(_struct_in(values, _ARRAY, source), _struct_in(schema, _SCHEMA, source))
     return handle if handle else fail({_UNSUPPORTED: TypeError})

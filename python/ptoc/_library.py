@@ -8,18 +8,6 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, Union, c_bool, c_char_p, c_do
 MAX_RANK, MAX_WORKERS = 8, 4
 
 
-_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-def bytes_of(size):
-    """An integer, or "256M"."""
-    unit = size[-1:].upper() if isinstance(size, str) else None
-    try:
-        return int(size[:-1]) * _UNITS[unit] if unit in _UNITS else int(size)
-    except ValueError:
-        raise ValueError(f"{size!r} is no size: a number of bytes, or a number with one of {', '.join(_UNITS)}, as in '256M'") from None
-
-
 def _prefix():
     """The folder that ptoc is installed in: $PTO_PREFIX, the one of `ptoc` in PATH, or beside this package."""
     import shutil
@@ -175,7 +163,6 @@ BYTES = [1, 2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1]
 TYPESTR = [None, "<f2", None, "<f4", "<f8", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1"]
 TYPE_OF = {text: number for number, text in enumerate(TYPESTR) if text}
 TYPE_OF.update({"=" + text[1:]: number for text, number in list(TYPE_OF.items())})
-NUMBER = {name: number for number, name in enumerate(NAMES)}
 F32, F64, I64, BOOL = 3, 4, 8, 13
 
 

@@ -11,8 +11,9 @@ import tempfile
 from . import _library as c
 from . import _runtime, _sparse
 from ._errors import CompileError, Handle, PtoError, RunError
+from ._numbers import is_truth, real_number, whole_number
 from ._sparse import Sparse
-from ._tensor import Tensor, attach_for_call, is_plain, look_at, no_array
+from ._tensor import Tensor, attach_for_call, is_array, is_plain, look_at, no_array
 
 _PART = object()  # a field of a struct that a sparse matrix before it gives
 _STATE, _OVERLAP, _MISUSE, _READ_ONLY = -8, -15, -23, -27
@@ -23,7 +24,7 @@ def compile(path, *sources, import_dirs=(), checked=False, **constants):
     T=64 replaces the value of `const T`.  Kernels in index notation are made for the processor of this machine alone."""
     ptoc = str(c.prefix / "bin" / "ptoc")
     command = [ptoc, "build", "--emit=so", "--cpu=native", os.fspath(path), *map(os.fspath, sources)]
-    command += [f"-D{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in constants.items()]
+    command += [f"-D{name}={str(value).lower() if is_truth(value) else value}" for name, value in constants.items()]
     command += [word for folder in import_dirs for word in ("-I", os.fspath(folder))] + ["--checked"] * bool(checked)
     with tempfile.TemporaryDirectory(prefix="ptoc-") as folder:
         output = os.path.join(folder, "program.so")
@@ -49,22 +50,25 @@ def load(path):
 
 
 class Program(Handle):
-    """A loaded program; its exports are attributes that are called."""
+    """A loaded program; its exports are attributes that are called, with a `_` behind names that the object needs."""
+
+    _release = c.program_close
 
     def __init__(self, handle):
-        self._handle = handle
+        self._handle = self._taken(handle, "ptoc.load(path)")
         signature = c.Signature()
         c.program_describe(handle, None, ctypes.byref(signature))
         self._file = signature.file.decode()
         self._entries = [signature.entries[i].decode() for i in range(signature.entry_count)]
         for name in self._entries:
-            setattr(self, name, _function(self, name))
+            is_taken = name in vars(self) or hasattr(Program, name)
+            setattr(self, name + "_" if is_taken else name, _function(self, name))
 
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
         signature = c.Signature()
-        c.program_describe(self._handle, name.encode(), ctypes.byref(signature))
+        c.program_describe(self._handle, name.encode(errors="replace"), ctypes.byref(signature))
         raise AttributeError(c.last_error(None).decode())
 
     def __dir__(self):
@@ -72,11 +76,6 @@ class Program(Handle):
 
     def __repr__(self):
         return f"<ptoc program {self._file}: {', '.join(self._entries)}>"
-
-    def __del__(self):
-        handle, self._handle = getattr(self, "_handle", None), None
-        if handle:
-            c.program_close(handle)
 
 
 class _Formal:
@@ -112,6 +111,18 @@ def _declared(head):
     return {name: (kind, [extent.strip() for extent in extents.split(",")]) for name, kind, extents in declared}
 
 
+def _formats_of(formal):
+    """The formats of a sparse matrix with the fields of this struct; elements of blocks have three dimensions."""
+    fields, has_blocks = tuple(field for field, _, _ in formal.fields), formal.fields[-1][2].rank == 3
+    named = [name for name, its in _sparse.FIELDS.items() if its == fields]
+    return [name for name in named if has_blocks == (name in _sparse.WITH_BLOCKS)]
+
+
+def _named(argument, error):
+    """The error that an argument made, with its name; subclasses of another library may want more than a text."""
+    return (TypeError if isinstance(error, TypeError) else ValueError)(f"{argument}: {error}")
+
+
 def _is_matrix(formal, extents, dims):
     """Does a call make a sparse matrix of this struct (PTO_RS)?"""
     known = tuple(field for field, _, _ in formal.fields) in _sparse.FIELDS.values()
@@ -130,6 +141,7 @@ def _function(program, name):
     head, count, result_type = signature.head.decode(), signature.formal_count, signature.result
     entry, handle, declared = name.encode(), program._handle, _declared(head)
     matrices = {f.fields[0][1]: f for f in formals if _is_matrix(f, declared.get(f.name, ("", ()))[1], dims)}  # by the first field
+    formats = {f.name: _formats_of(f) for f in formals if f.is_struct}
     # for the loop of a call: (name, number, rank, type, text, is out)
     rows = [(f.name.decode(), number, f.rank, f.type, f.text.decode(), f.direction == c.OUT)
             for formal in formals for _, number, f in formal.fields]
@@ -159,37 +171,29 @@ def _function(program, name):
             elif type(value) is Sparse or _sparse.is_of_scipy(value):
                 for _, number, _ in formal.fields:
                     values[number] = _PART
-                values[formal.fields[0][1]] = _sparse.sparse(value)
+                try:
+                    _sparse.check_format(value, formats[key], declared.get(key, ("", ()))[0])
+                    values[formal.fields[0][1]] = _sparse.sparse(value)
+                except (TypeError, ValueError) as error:
+                    raise _named(f"{name}(): {key!r}", error) from None
             else:
                 for field, number, _ in formal.fields:
                     part = value.get(field) if isinstance(value, dict) else getattr(value, field, None)
                     if part is None and not formal.is_out:
                         raise TypeError(f"{name}(): {key!r} has no {field!r}: a struct is an object or a dict with its fields")
                     values[number] = part
-                extents = declared.get(key, ("", ()))[1]
-                if len(extents) > 1 and extents[1] in dims and extents[1] not in kwargs and hasattr(value, "shape"):
-                    more.setdefault(extents[1], value.shape[1])  # no array of a CSR matrix has its columns
+                extents, shape = declared.get(key, ("", ()))[1], getattr(value, "shape", None)
+                is_open = len(extents) > 1 and extents[1] in dims and extents[1] not in kwargs
+                if is_open and isinstance(shape, tuple) and len(shape) > 1:
+                    more.setdefault(extents[1], shape[1])  # no array of a CSR matrix has its columns
         return values, more
 
     def number_of(what, value, kind):
         """(kind of the argument, value) of a scalar."""
-        if isinstance(value, (str, bytes)):
-            raise TypeError(f"{name}(): {what!r} is {c.NAMES[kind]}, not {value!r}")
+        what = f"{name}(): {what!r}"
         if kind in (c.F32, c.F64):
-            try:
-                return c.REAL, float(value)
-            except TypeError:
-                raise TypeError(f"{name}(): {what!r} is {c.NAMES[kind]}, not {type(value).__name__}") from None
-        try:
-            is_bool = type(value).__name__ in ("bool_", "bool")  # of NumPy, whose __index__ warns
-            whole = int(value) if is_bool else value.__index__() if hasattr(value, "__index__") else None
-        except TypeError:
-            whole = None
-        if whole is None:
-            raise TypeError(f"{name}(): {what!r} is {c.NAMES[kind]}, not {value!r}")
-        if not -2**63 <= whole < 2**63:
-            raise ValueError(f"{name}(): {what!r} does not fit in 64 bits")
-        return c.INTEGER, whole
+            return c.REAL, real_number(what, value, c.NAMES[kind])
+        return c.INTEGER, whole_number(what, value, kind=c.NAMES[kind])
 
     def call(*args, **kwargs):
         if plain and not kwargs and len(args) == count:
@@ -241,13 +245,14 @@ def _function(program, name):
                         a.value.tensor = capsule_pointer(capsule, b"dltensor")
                         a.kind = c.DLPACK
                         kept.append(capsule)
-                    except AttributeError:
-                        raise TypeError(f"{name}(): {formal!r} is an array, {text}, not {no_array(value, kind)}") from None
-                    except (TypeError, ValueError, BufferError, RuntimeError):  # NumPy: read-only, or bool
+                    except (AttributeError, TypeError, ValueError, BufferError, RuntimeError):  # NumPy: read-only, bool
+                        if not is_array(value):
+                            wrong = f"{name}(): {formal!r} is an array, {text}, not {no_array(value, kind)}"
+                            raise TypeError(wrong) from None
                         try:
                             t = attach_for_call(value)
                         except (TypeError, ValueError) as error:
-                            raise type(error)(f"{name}(): {formal!r}: {error}") from None
+                            raise _named(f"{name}(): {formal!r}", error) from None
                         except RuntimeError as error:  # torch: requires grad, conjugated, sparse, quantized
                             raise (error if isinstance(error, PtoError) else ValueError(f"{name}(): {formal!r}: {error}")) from None
                         owned.append(t)
@@ -271,6 +276,11 @@ def _function(program, name):
             status = _runtime.call(c.program_call, runtime, handle, entry, arguments, at)
             if status != 0:
                 _raise(runtime, status)
+        except BaseException:  # Ctrl-C may come when the results have been made
+            for of, handle_of in made:
+                if handle_of.value:
+                    of._release(handle_of)
+            raise
         finally:
             for t in owned:
                 c.tensor_release(t)

@@ -3,6 +3,7 @@ import ctypes
 import re
 
 from . import _library as c
+from ._numbers import size_in_bytes
 
 
 def stats():
@@ -20,7 +21,7 @@ def stats():
 
 def pool_limit(size):
     """At most so many bytes that are not in use are kept for the next that ask: an integer, or "256M"."""
-    c.pool_limit(c.bytes_of(size))
+    c.pool_limit(size_in_bytes("'size'", size))
 
 
 _LINE = re.compile(r"  (\w+)\[(.*)\] (\d+) bytes, (-?\d+) references?; buffer (\d+) with (-?\d+) references?, (\d+) pins?;")

@@ -2,11 +2,13 @@
 import contextlib
 import ctypes
 import os
+import select
 import signal
 import threading
 
 from . import _library as c
 from ._errors import Handle, PtoError
+from ._numbers import I32_MAX, real_number, size_in_bytes, whole_number
 
 _ENGINES = ["threads", "serial", "timing", "process", "graph"]
 _MISUSE = -23
@@ -18,16 +20,37 @@ class Pool(Handle):
     """Memory of so many bytes that worker processes share: Runtime(engine="process", pool=...), made after it, copies neither results nor
     other tensors of the pool."""
 
+    _release = c.pool_destroy  # what tensors hold lives on
+
     def __init__(self, size):
-        self._handle = None
-        self._handle = c.pool_shared(c.bytes_of(size))
+        self._handle = c.pool_shared(size_in_bytes("'size'", size))
         if not self._handle:
             raise PtoError(c.last_error(None).decode(), c.last_status())
 
-    def __del__(self):
-        handle, self._handle = self._handle, None
-        if handle:
-            c.pool_destroy(handle)  # what tensors hold lives on
+
+def pool_handle(pool):
+    """The handle of a Pool, or None."""
+    if pool is not None and not isinstance(pool, Pool):
+        raise TypeError(f"'pool' is a ptoc.Pool, not {pool!r}")
+    return pool._handle if pool else None
+
+
+def _text(what, value):
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{what!r} is text, not {value!r}")
+    return value or ""
+
+
+def _worker_counts(text):
+    """How many workers each type has, by "vector=2,cube=1"."""
+    counts = {}
+    for part in filter(None, text.split(",")):
+        name, _, number = part.partition("=")
+        name, number = name.strip(), number.strip()
+        if name not in _WORKERS or not number.isdecimal():
+            raise ValueError(f"workers: {part!r} is not TYPE=NUMBER with TYPE one of {', '.join(_WORKERS)}")
+        counts[name] = whole_number(f"workers: {name!r}", int(number), 0, I32_MAX)
+    return counts
 
 
 class Runtime(Handle):
@@ -39,22 +62,24 @@ class Runtime(Handle):
     makes the same calls with the same arguments, and all have the results.
     """
 
+    _release = c.runtime_destroy
+
     def __init__(self, engine="threads", workers=None, heap=None, rings=None, window=None, backend=None, kernels=None, device=0,
                  checked=False, watchdog=0, recursion_limit=0, pool=None, ranks=False):
         if engine not in _ENGINES:
             raise ValueError(f"there is no engine {engine!r}; there is: {', '.join(_ENGINES)}")
-        config = c.Config(engine=_ENGINES.index(engine), device=device, checked=checked, watchdog_seconds=watchdog,
-                          recursion_limit=recursion_limit, heap_bytes=c.bytes_of(heap or 0), heap_rings=rings or 0,
-                          task_window=window or 0, backend=backend.encode() if backend else None,
-                          kernels=os.fsencode(kernels) if kernels else None, pool=pool._handle if pool else None,
-                          join_ranks=ranks)
+        config = c.Config(engine=_ENGINES.index(engine), checked=checked,
+                          device=whole_number("'device'", device, 0, I32_MAX),
+                          watchdog_seconds=real_number("'watchdog'", watchdog),
+                          recursion_limit=whole_number("'recursion_limit'", recursion_limit, 0, I32_MAX),
+                          heap_bytes=0 if heap is None else size_in_bytes("'heap'", heap),
+                          heap_rings=0 if rings is None else whole_number("'rings'", rings, 0, I32_MAX),
+                          task_window=0 if window is None else whole_number("'window'", window, 0),
+                          backend=_text("backend", backend).encode() or None,
+                          kernels=os.fsencode(kernels) if kernels else None, pool=pool_handle(pool), join_ranks=ranks)
         self._pool = pool  # it must exist as long as the runtime
-        for part in (workers or "").split(","):
-            name, _, number = part.partition("=")
-            if part and (name.strip() not in _WORKERS or not number.strip().isdigit()):
-                raise ValueError(f"workers: {part!r} is not TYPE=NUMBER with TYPE one of {', '.join(_WORKERS)}")
-            if part:
-                config.workers[_WORKERS.index(name.strip())] = int(number)
+        for name, count in _worker_counts(_text("workers", workers)).items():
+            config.workers[_WORKERS.index(name)] = count
         status = ctypes.c_int()
         self._outer = []
         self._handle = c.runtime_create(ctypes.byref(config), ctypes.byref(status))
@@ -102,10 +127,6 @@ class Runtime(Handle):
         if not self._outer:
             self.close()
 
-    def __del__(self):
-        if getattr(self, "_handle", None):
-            self.close()
-
 
 @contextlib.contextmanager
 def no_wait():
@@ -133,45 +154,102 @@ def current():
 
 
 # ---- Ctrl-C ----
-# While C runs, Python's handlers do not.  But the C half of a handler writes the number of the signal to a pipe, where a
-# thread of ours waits, which may run because a call releases the interpreter.
+# While C runs, Python's handlers do not.  But the C half of a handler writes the number of the signal to a pipe, at
+# which a thread of ours waits, which may run because a call releases the interpreter.
+#
+# A signal may come when the run has just ended, so that its number is still in the pipe when the next call begins, and
+# it must not cancel that one.  So the thread waits without reading, only who holds _lock reads, and the main thread
+# takes out what is there before it makes its call known.
+_lock = threading.RLock()  # what Python runs inside, a finalizer or the handler of a signal, may call a program as well
 _main = threading.main_thread().ident
-_lock = threading.Lock()
-_called = None  # the runtime of the main thread's call
+_running = None  # of the main thread's call, which alone sets it: (runtime, the file for signals before the call)
 _pipe = None
+_AGAIN_MS = 20
 
 
-def _watch(fd):
+def _take_signals():
+    """The numbers of the signals in the pipe; the caller holds _lock."""
+    try:
+        return os.read(_pipe[0], 65536)
+    except BlockingIOError:
+        return b""
+
+
+def _pass_on(numbers, outer):
+    """An event loop such as that of asyncio waits at its own file, which gets nothing during a call."""
+    if numbers and outer >= 0:
+        try:
+            os.write(outer, numbers)
+        except OSError:  # it is full or closed: as Python does with the numbers itself
+            pass
+
+
+def _watch(pipe):
+    waiting = select.poll()
+    waiting.register(pipe[0], select.POLLIN)
+    ending = None  # the call that Ctrl-C ends; a cancel before its run has begun concerns no run, so it is repeated
     while True:
-        numbers = os.read(fd, 64)
-        if not numbers:
-            return
-        if signal.SIGINT in numbers:
-            with _lock:
-                if _called:
-                    c.cancel(_called)
+        waiting.poll(None if ending is None else _AGAIN_MS)
+        with _lock:
+            numbers = _take_signals()
+            if _running is None:
+                ending = None
+                continue
+            _pass_on(numbers, _running[1])
+            if signal.SIGINT in numbers:
+                ending = _running
+            elif ending is not _running:
+                ending = None
+            if ending is not None:
+                c.cancel(ending[0])
 
 
 def _open_pipe():
     global _pipe
     read, write = os.pipe()
+    os.set_blocking(read, False)
     os.set_blocking(write, False)
-    threading.Thread(target=_watch, args=(read,), name="ptoc Ctrl-C", daemon=True).start()
-    _pipe = (os.getpid(), write)
+    _pipe = (read, write)
+    threading.Thread(target=_watch, args=(_pipe,), name="ptoc Ctrl-C", daemon=True).start()
+
+
+def _start_anew_after_fork():
+    """The child has neither the thread nor a reason to write to the parent's pipe; somebody may have held the lock."""
+    global _lock, _main, _running, _pipe
+    if _running is not None:  # another thread forked during the call of the main thread
+        signal.set_wakeup_fd(-1)
+    for file in _pipe or ():
+        os.close(file)
+    _lock, _main, _running, _pipe = threading.RLock(), threading.get_ident(), None, None
+
+
+os.register_at_fork(after_in_child=_start_anew_after_fork)
 
 
 def call(function, runtime, *arguments):
     """function(runtime, *arguments), which Ctrl-C cancels."""
-    global _called
+    global _running
     if threading.get_ident() != _main:
         return function(runtime, *arguments)
-    if _pipe is None or _pipe[0] != os.getpid():
+    if _pipe is None:
         _open_pipe()
-    _called = runtime
-    outer = signal.set_wakeup_fd(_pipe[1], warn_on_full_buffer=False)
+    around, outer = _running, None  # around: the call in which a finalizer makes this one
     try:
+        with _lock:
+            if around is None:
+                _take_signals()
+            outer = signal.set_wakeup_fd(_pipe[1], warn_on_full_buffer=False)
+            if around is None and outer == _pipe[1]:  # a second Ctrl-C kept an earlier call from setting it back
+                outer = -1
+            _running = (runtime, around[1] if around else outer)
         return function(runtime, *arguments)
     finally:
-        signal.set_wakeup_fd(outer)
-        with _lock:
-            _called = None
+        try:
+            if outer is not None:
+                signal.set_wakeup_fd(outer)
+            with _lock:  # a cancel that has begun ends before the caller may close the runtime
+                if around is None and outer is not None and outer >= 0:
+                    _pass_on(_take_signals(), outer)
+                _running = around
+        finally:
+            _running = around  # a second Ctrl-C may have interrupted these lines

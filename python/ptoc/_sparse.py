@@ -3,12 +3,14 @@ import ctypes
 
 from . import _library as c
 from ._errors import Handle, PtoError
+from ._numbers import extents, listed, row_numbers, whole_number
 from ._tensor import Tensor, checked, fail, tensor
 
 FORMATS = ["csr", "csc", "coo", "bsr", "bsc", "csr4"]
 _BY_POINTER = ("ptr", "idx", "val")
 FIELDS = {"csr": _BY_POINTER, "csc": _BY_POINTER, "coo": ("row", "column", "val"), "bsr": _BY_POINTER, "bsc": _BY_POINTER,
           "csr4": ("first", "last", "idx", "val")}
+WITH_BLOCKS = ("bsr", "bsc")  # no conversion makes these
 _SCIPY = {"csr": ("indptr", "indices", "data"), "csc": ("indptr", "indices", "data"), "bsr": ("indptr", "indices", "data"),
           "coo": ("row", "col", "data")}
 
@@ -18,16 +20,12 @@ class Sparse(Handle):
     `row`, `column`, `val`; of csr4 `first`, `last`, `idx`, `val`) and come in this order from an iteration."""
 
     __slots__ = ("_handle", "_about", "__weakref__")
+    _release = c.sparse_release
 
     def __init__(self, handle):
-        self._handle = handle
+        self._handle = self._taken(handle, "ptoc.sparse(matrix)")
         self._about = c.SparseDescription()
         c.sparse_describe(handle, ctypes.byref(self._about))
-
-    def __del__(self):
-        handle, self._handle = getattr(self, "_handle", None), None
-        if handle:
-            c.sparse_release(handle)
 
     format = property(lambda self: FORMATS[self._about.format])
     shape = property(lambda self: (self._about.rows, self._about.columns))
@@ -43,6 +41,8 @@ class Sparse(Handle):
         return iter([Tensor(c.tensor_retain(c.sparse_array(self._handle, i))) for i in range(self._about.arrays)])
 
     def __getattr__(self, name):
+        if name.startswith("_"):  # a slot that __init__ did not come to
+            raise AttributeError(name)
         fields = FIELDS[self.format]
         if name not in fields:
             raise AttributeError(f"{self!r} has no {name!r}; its arrays are: {', '.join(fields)}")
@@ -53,12 +53,14 @@ class Sparse(Handle):
 
     def rows(self, first, count):
         """Rows next to each other, without a copy."""
+        first = whole_number("'first'", first, 0, self.shape[0], error=IndexError)
+        count = whole_number("'count'", count, 0, self.shape[0] - first, error=IndexError)
         return Sparse(checked(c.sparse_rows(self._handle, first, count)))
 
     def pick(self, rows):
         """These rows in this order, as csr4: the elements are shared."""
-        rows = list(rows)
-        return Sparse(checked(c.sparse_pick(self._handle, (ctypes.c_int64 * len(rows))(*rows), len(rows))))
+        rows = row_numbers("rows", rows)
+        return Sparse(checked(c.sparse_pick(self._handle, (ctypes.c_int64 * len(rows)).from_buffer(rows), len(rows))))
 
     def share(self):
         """Another matrix on the same memory: both see what is written."""
@@ -95,26 +97,54 @@ def made(format, shape, tensors, check=False):
     tensors = [tensor(array) for array in tensors]
     if len(tensors) != len(FIELDS[format]):
         raise ValueError(f"a {format} matrix has {len(FIELDS[format])} arrays, {', '.join(FIELDS[format])}; here are {len(tensors)}")
+    rank, sizes = extents("the matrix", listed([shape]))
+    if rank != 2:
+        raise ValueError(f"a matrix has rows and columns, here are {rank} extents")
     handles = (ctypes.c_void_p * len(tensors))(*(t._handle for t in tensors))
-    handle = c.sparse_make(FORMATS.index(format), shape[0], shape[1], handles, int(check))
+    handle = c.sparse_make(FORMATS.index(format), sizes[0], sizes[1], handles, bool(check))
     return Sparse(handle if handle else fail())
 
 
+def _has_arrays(value):
+    """Is it a matrix of SciPy in a format that a Sparse has?"""
+    name = getattr(value, "format", None)
+    return isinstance(name, str) and name in _SCIPY and all(hasattr(value, array) for array in _SCIPY[name])
+
+
 def is_of_scipy(value):
-    return getattr(value, "format", None) in _SCIPY and all(hasattr(value, name) for name in _SCIPY[value.format])
+    """Is it a matrix of SciPy in any format, dok, lil and dia too?"""
+    return _has_arrays(value) or hasattr(value, "tocsr") and isinstance(getattr(value, "format", None), str)
+
+
+def check_format(matrix, formats, struct):
+    """Raises where a matrix has none of the formats that a struct of this name can be.  csr and csc have the same
+    arrays: which of them it is, a call sees by its extents."""
+    if not formats or matrix.format in formats:
+        return
+    wanted, fix = next((name for name in formats if name in struct.lower()), formats[0]), ""
+    if type(matrix) is not Sparse and wanted in _SCIPY:
+        fix = f": pass a.to{wanted}()"
+    elif type(matrix) is Sparse and wanted not in WITH_BLOCKS:
+        fix = f": pass a.convert({wanted!r})"
+    raise TypeError(f"the format is {' or '.join(formats)}, this is {matrix.format}{fix}")
+
+
+def _refuse(needed, matrix):
+    fix = ": pass a.tocsr()" if hasattr(matrix, "tocsr") else ""
+    raise TypeError(f"{needed} is needed, this is {type(matrix).__name__}{fix}")
 
 
 def sparse(matrix, check=False):
     """A Sparse of a matrix of SciPy (csr, csc, coo, bsr), whose arrays are kept and not copied.  check: every number is looked at."""
     if isinstance(matrix, Sparse):
         return Sparse(c.sparse_retain(matrix._handle))
-    if not is_of_scipy(matrix):
-        raise TypeError(f"a matrix of SciPy in csr, csc, coo or bsr is needed, this is {type(matrix).__name__}")
+    if not _has_arrays(matrix):
+        _refuse("a matrix of SciPy in csr, csc, coo or bsr", matrix)
     return made(matrix.format, matrix.shape, [tensor(getattr(matrix, name)) for name in _SCIPY[matrix.format]], check)
 
 
 def csr(matrix):
     """A CSR matrix of SciPy (csr_matrix, csr_array) as a Sparse."""
     if getattr(matrix, "format", None) != "csr":
-        raise TypeError(f"a CSR matrix of SciPy is needed, this is {type(matrix).__name__}: give matrix.tocsr()")
+        _refuse("a CSR matrix of SciPy", matrix)
     return sparse(matrix)

@@ -1,11 +1,15 @@
 """Tensors of the library, and the arrays of others as tensors."""
 import ctypes
+import math
 import operator
+import sys
 
 from . import _exchange
 from . import _library as c
 from ._errors import Handle
 from ._exchange import checked, fail
+from ._numbers import U64_MAX, extents, is_truth, listed, whole_number
+from ._runtime import pool_handle
 
 
 def _another_order(typestr):
@@ -23,6 +27,18 @@ _PLAIN = set()  # types whose memory holds their elements as they are
 
 def is_plain(array):
     return type(array) in _PLAIN
+
+
+def _is_number_of_numpy(array):
+    """One has the array interface, but of a copy that is gone as soon as the address is known."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(array, numpy.generic)
+
+
+def is_array(array):
+    """Has it memory, and one of the interfaces that say where?  A class has those of its objects."""
+    return any(hasattr(array, name) for name in ("__array_interface__", "__arrow_c_array__", "__dlpack__")) \
+        and not isinstance(array, type) and not _is_number_of_numpy(array)
 
 
 def look_at(array):
@@ -43,42 +59,62 @@ def no_array(array, kind=None):
     text = type(array).__name__
     if hasattr(array, "toarray"):  # a sparse matrix of SciPy
         return f"{text}: pass a.toarray()"
-    typestr = c.TYPESTR[kind] if kind else None
+    typestr = c.TYPESTR[kind] if kind and not isinstance(array, type) else None
     if typestr and (isinstance(array, (list, tuple, bytes, bytearray, memoryview)) or hasattr(array, "__array__")):
         return f"{text}: pass np.asarray(a, {typestr[1:]!r})"
     return text
 
 
+def _interface(array):
+    """(typestr, shape, strides or None, address, is read-only) of an object with the array interface.  Each is looked
+    at, since any class may have one."""
+    what, view = f"the __array_interface__ of {type(array).__name__}", array.__array_interface__
+    if not isinstance(view, dict):
+        raise TypeError(f"{what} is no dict, but {type(view).__name__}")
+    missing = [key for key in ("typestr", "shape", "data") if view.get(key) is None]
+    if missing:
+        raise TypeError(f"{what} has no {missing[0]!r}")
+    typestr, shape, strides, data = view["typestr"], view["shape"], view.get("strides"), view["data"]
+    if not isinstance(typestr, str):
+        raise TypeError(f"{what}: 'typestr' is text such as '<f4', not {typestr!r}")
+    for key, numbers in (("shape", shape), ("strides", strides or ())):
+        if not isinstance(numbers, (tuple, list)):
+            raise TypeError(f"{what}: {key!r} is a tuple of integers, not {numbers!r}")
+    if strides and len(strides) != len(shape):
+        raise TypeError(f"{what}: 'strides' has {len(strides)} numbers, 'shape' has {len(shape)}")
+    if not isinstance(data, (tuple, list)) or len(data) != 2:
+        raise TypeError(f"{what}: 'data' is an address and whether the memory is read-only, not {type(data).__name__}")
+    if view.get("mask") is not None:
+        raise TypeError(f"{what} has a 'mask', which would be lost")
+    shape = [whole_number(f"{what}: extent {dim}", extent, 0) for dim, extent in enumerate(shape)]
+    strides = [whole_number(f"{what}: stride {dim}", stride) for dim, stride in enumerate(strides)] if strides else None
+    return typestr, shape, strides, whole_number(f"{what}: the address", data[0], 0, U64_MAX), bool(data[1])
+
+
 def describe_foreign(array):
     """A PTOForeign of an object with the array interface, which must be kept; the objects that it points to."""
-    view = array.__array_interface__
-    kind = c.TYPE_OF.get(view["typestr"])
+    typestr, shape, strides, address, read_only = _interface(array)
+    kind = c.TYPE_OF.get(typestr)
     if kind is None:
-        fix = _another_order(view["typestr"]) or f": there is {_types()}"
-        raise TypeError(f"elements of {getattr(array, 'dtype', view['typestr'])!s} are none of the language's{fix}")
-    shape, address, read_only = view["shape"], *view["data"]
-    rank, size = len(shape), c.BYTES[kind]
+        fix = _another_order(typestr) or f": there is {_types()}"
+        raise TypeError(f"elements of {getattr(array, 'dtype', typestr)!s} are none of the language's{fix}")
+    rank, size, count = len(shape), c.BYTES[kind], math.prod(shape)
     if rank > c.MAX_RANK:
         raise ValueError(f"an array of rank {rank}; at most {c.MAX_RANK}")
-    f = c.Foreign(address=address, type=kind, rank=rank, flags=c.READ_ONLY if read_only else 0)
-    extents = (ctypes.c_int64 * rank)(*shape)
-    f.shape = extents
-    strides, low, high, count = view.get("strides"), 0, 0, 1
-    for extent in shape:
-        count *= extent
+    f = c.Foreign(type=kind, rank=rank, flags=c.READ_ONLY if read_only else 0)
+    f.shape = kept_shape = (ctypes.c_int64 * rank)(*shape)
+    low, high, kept_strides = 0, size * (count - 1), None
     if count and strides:
         if any(stride % size for stride in strides):
             raise ValueError("strides are not a multiple of the elements: copy the array")
-        for extent, stride in zip(shape, strides):
-            low += min(0, (extent - 1) * stride)
-            high += max(0, (extent - 1) * stride)
-        strides = (ctypes.c_int64 * rank)(*(stride // size for stride in strides))
-        f.strides = strides
-        f.address, f.first, f.bytes = address + low, -low // size, high - low + size
-    else:
-        f.bytes = count * size
-        f.address = address if count else None
-    return f, (extents, strides)
+        reach = [(extent - 1) * stride for extent, stride in zip(shape, strides)]
+        low, high = sum(min(0, offset) for offset in reach), sum(max(0, offset) for offset in reach)
+        f.strides = kept_strides = (ctypes.c_int64 * rank)(*(stride // size for stride in strides))
+    if count:
+        f.address = whole_number("the address of the first byte", address + low, 0, U64_MAX)
+        f.first = -low // size
+        f.bytes = whole_number("the bytes of the elements' memory", high - low + size, 0)
+    return f, (kept_shape, kept_strides)
 
 
 def attach(array):
@@ -105,30 +141,28 @@ def attach_for_call(array):
 
 def handle_of(array):
     """The handle of a tensor of the memory of any array, which is kept alive."""
+    if not is_array(array):
+        known = "NumPy, torch, Arrow, or anything with __dlpack__ is"
+        fix = "pass np.asarray(a)" if _is_number_of_numpy(array) else known
+        raise TypeError(f"{type(array).__name__} is no array: {fix}")
     look_at(array)
     if hasattr(array, "__array_interface__"):
         return attach(array)
     if hasattr(array, "__arrow_c_array__"):  # before DLPack, which does not say there that the memory is read-only
         return _exchange.from_arrow(array)
-    if hasattr(array, "__dlpack__"):
-        return _exchange.from_dlpack(array)
-    raise TypeError(f"{type(array).__name__} is no array: NumPy, torch, Arrow, or anything with __dlpack__ is")
+    return _exchange.from_dlpack(array)
 
 
 class Tensor(Handle):
     """A counted view of memory that programs of this library use.  It has no arithmetic: np.asarray(t) is an array."""
 
     __slots__ = ("_handle", "_about", "__weakref__")
+    _release = c.tensor_release
 
     def __init__(self, handle):
-        self._handle = handle
+        self._handle = self._taken(handle, "ptoc.tensor(array)")
         self._about = about = c.Description()
         c.tensor_describe(handle, ctypes.byref(about))
-
-    def __del__(self):
-        handle, self._handle = getattr(self, "_handle", None), None
-        if handle:
-            c.tensor_release(handle)
 
     shape = property(lambda self: tuple(self._about.shape[:self._about.rank]), doc="the extents")
     strides = property(lambda self: tuple(self._about.strides[:self._about.rank]), doc="in elements")
@@ -156,12 +190,16 @@ class Tensor(Handle):
             extent = t.shape[dim]
             if isinstance(k, slice):
                 start, stop, step = k.indices(extent)
-                t = Tensor(checked(c.tensor_slice(t._handle, dim, start, len(range(start, stop, step)), step)))
+                count = len(range(start, stop, step))
+                # Without elements start may be -1, and with one the step may be of any size; neither matters there.
+                start, step = start if count > 0 else 0, step if count > 1 else 1
+                t = Tensor(checked(c.tensor_slice(t._handle, dim, start, count, step)))
                 dim += 1
-            elif isinstance(k, (list, bool)) or not hasattr(k, "__index__"):
-                raise TypeError(f"{k!r} is no index of a tensor")
             else:
-                at = operator.index(k)
+                try:
+                    at = operator.index(None if is_truth(k) else k)
+                except TypeError:
+                    raise TypeError(f"{k!r} is no index of a tensor") from None
                 if not -extent <= at < extent:
                     raise IndexError(f"index {at} is out of range: the extent is {extent}")
                 t = Tensor(checked(c.tensor_index(t._handle, dim, at % extent)))
@@ -169,24 +207,24 @@ class Tensor(Handle):
 
     def reshape(self, *shape):
         """The same elements with another shape; one extent may be -1."""
-        shape = list(shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape)
-        count = known = 1
-        for extent in self.shape:
-            count *= extent
-        for extent in shape:
-            known *= extent if extent != -1 else 1
-        shape = [count // known if extent == -1 and known else extent for extent in shape]
-        return Tensor(checked(c.tensor_reshape(self._handle, len(shape), (ctypes.c_int64 * len(shape))(*shape))))
+        shape = [whole_number(f"reshape(): extent {dim}", extent, -1) for dim, extent in enumerate(listed(shape))]
+        if -1 in shape:
+            known, count = math.prod(extent for extent in shape if extent != -1), math.prod(self.shape)
+            if shape.count(-1) > 1 or known == 0 or count % known != 0:
+                raise ValueError(f"reshape(): {tuple(shape)} leaves open what -1 is: {self!r} has {count} elements")
+            shape[shape.index(-1)] = count // known
+        return Tensor(checked(c.tensor_reshape(self._handle, *extents("reshape()", shape))))
 
     def transpose(self, *order):
         """The dimensions in another order."""
+        order = [whole_number(f"transpose(): dimension {place}", dim) for place, dim in enumerate(listed(order))]
         if sorted(order) != list(range(self.ndim)):
-            raise ValueError(f"{order} is no order of the dimensions of {self!r}")
+            raise ValueError(f"{tuple(order)} is no order of the dimensions of {self!r}")
         return Tensor(checked(c.tensor_transpose(self._handle, (ctypes.c_int * self.ndim)(*order))))
 
     def broadcast(self, *shape):
         """A read-only view of the shape, in which extents of 1 are repeated."""
-        return Tensor(checked(c.tensor_broadcast(self._handle, len(shape), (ctypes.c_int64 * len(shape))(*shape))))
+        return Tensor(checked(c.tensor_broadcast(self._handle, *extents("broadcast()", listed(shape)))))
 
     def share(self):
         """Another tensor on the same memory: both see what is written."""
@@ -253,11 +291,9 @@ class Tensor(Handle):
 
 def empty(dtype, *shape, pool=None):
     """A Tensor with memory of the library, whose elements are not cleared: empty("f32", 3, 4).  pool: a ptoc.Pool."""
-    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
-        shape = shape[0]
-    if dtype not in c.NUMBER:
+    if not isinstance(dtype, str) or dtype not in c.NAMES:  # a dtype of NumPy equals names that mean others there
         raise TypeError(f"{dtype!r} is no element type; there is: {', '.join(c.NAMES)}")
-    return Tensor(checked(c.tensor_new(pool._handle if pool else None, c.NUMBER[dtype], len(shape), (ctypes.c_int64 * len(shape))(*shape))))
+    return Tensor(checked(c.tensor_new(pool_handle(pool), c.NAMES.index(dtype), *extents("empty()", listed(shape)))))
 
 
 def tensor(array):

@@ -29,7 +29,8 @@ int ptoi_call_give_sparse(struct calling *c, const char *given_name, int32_t *po
     if (has_ptr && m.extents && ptoi_matrix_is_by_columns(&m) != by_columns)
         return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT,
                                   "the ptr of '%.*s' counts %s, that of the matrix, which is %s, counts %s: "
-                                  "pto_sparse_convert, in Python Sparse.convert(), makes another format",
+                                  "pto_sparse_convert makes another format, in Python Sparse.convert(), "
+                                  "and of a matrix of SciPy a.tocsr() or a.tocsc()",
                                   (int)length, name, by_columns ? "rows" : "columns", ptoi_sparse_format_name(d.format),
                                   by_columns ? "columns" : "rows");
     int code = HOST_OK;

@@ -2,6 +2,7 @@
 import copy
 import ctypes
 import gc
+import itertools
 import os
 import pathlib
 import pickle
@@ -97,6 +98,20 @@ class Views(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "'f31' is no element type"):
             ptoc.empty("f31", 2)
 
+    def test_slices_are_those_of_a_list(self):
+        numbers = list(range(8))
+        ends = (None, 0, 3, 8, 9, 20, 2**70, -1, -8, -9, -20, -2**70)
+        for start, stop in itertools.product(ends, ends):
+            for step in (None, 1, 3, 2**63, 2**64, 2**70, -1, -3, -2**63 - 1, -2**64):
+                key = slice(start, stop, step)
+                for listed in (numbers, []):
+                    self.assertEqual(np.asarray(ptoc.tensor(np.array(listed, "i8"))[key]).tolist(), listed[key], key)
+        t = ptoc.tensor(matrix())
+        self.assertEqual((t[3:3].shape, t[9:20, ::-1].shape, t[:0, ::2][::-1].shape), ((0, 4), (0, 4), (0, 2)))
+        self.assertEqual(m.plus(t[9:20], t[5:3]).shape, (0, 4))
+        with self.assertRaisesRegex(ValueError, "step cannot be zero"):
+            t[::0]
+
     def test_what_a_cancelled_run_wrote_is_undefined(self):
         a = ptoc.empty("f32", 1)
         with ptoc.Runtime() as runtime:
@@ -132,9 +147,19 @@ class Handles(unittest.TestCase):
                     with self.assertRaisesRegex(TypeError, "neither copied nor pickled"):
                         copy.copy(one)
 
+    def test_an_export_does_not_hide_what_the_object_needs(self):
+        names = ("_handle", "_release", "_entries", "__del__", "free")
+        source = pathlib.Path(folder.name) / "names.pto"
+        lines = [f"export orch {name}(n: i64) -> i64 {{ return n + {i}; }}\n" for i, name in enumerate(names)]
+        source.write_text("".join(lines))
+        program = ptoc.compile(source)
+        found = ("_handle_", "_release_", "_entries_", "__del___", "free")
+        self.assertEqual([getattr(program, name)(3) for name in found], [3, 4, 5, 6, 7])
+        self.assertIn("free", dir(program))
+
     def test_only_numbers_slices_and_dots_are_indices(self):
         t = ptoc.empty("f32", (3, 4))
-        for index in (None, True, "a", 1.0):
+        for index in (None, True, np.True_, "a", 1.0, np.array([1])):
             with self.assertRaisesRegex(TypeError, "no index of a tensor"):
                 t[index]
         self.assertEqual(t[np.int64(1), ...].shape, (4,))

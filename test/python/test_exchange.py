@@ -9,6 +9,8 @@ import numpy as np
 import ptoc
 from ptoc import _library as c
 
+from shared_program import m
+
 
 class Only:
     """An object that has one method of another, and nothing else."""
@@ -61,6 +63,88 @@ class NumPy(unittest.TestCase):
         self.assertEqual((array.tolist(), doubles.tolist(), copied.tolist()), ([7, 1, 2], [0, 1, 2], [0, 1, 2]))
         with self.assertRaises(ValueError):
             ptoc.tensor(np.arange(3)).__array__("f4", copy=False)
+
+    def test_a_number_of_numpy_has_no_memory_that_lasts(self):
+        a = np.arange(3, dtype="f4")
+        for number in (np.float32(1), np.int64(1), np.True_, a[0]):
+            with self.assertRaisesRegex(TypeError, f"{type(number).__name__} is no array: pass np.asarray\\(a\\)"):
+                ptoc.tensor(number)
+            with self.assertRaisesRegex(TypeError, "'a' is an array, .*: pass np.asarray\\(a, 'f4'\\)"):
+                m.total(number)
+            with self.assertRaisesRegex(TypeError, "pass np.asarray"):
+                ptoc.sparse_of("csr", (3, 3), [number, number, number])
+        self.assertEqual(ptoc.tensor(np.asarray(np.float32(1))).shape, ())
+
+    def test_a_class_is_no_array(self):
+        for kind in (np.ndarray, ptoc.Tensor):
+            with self.assertRaisesRegex(TypeError, "type is no array"):
+                ptoc.tensor(kind)
+            with self.assertRaisesRegex(TypeError, "'a' is an array, .*, not type"):
+                m.total(kind)
+
+
+class Interface(unittest.TestCase):
+    """The array interface of another class, which may say anything."""
+
+    def given(self, **changes):
+        class Array:
+            pass
+
+        array = Array()
+        array.owner = np.arange(12, dtype="f4")
+        about = {**array.owner.__array_interface__, **changes}
+        array.__array_interface__ = {key: value for key, value in about.items() if value != "none"}
+        return array
+
+    def test_what_has_the_interface_alone_is_an_array(self):
+        array = self.given()
+        self.assertEqual(address(ptoc.tensor(array)), array.owner.ctypes.data)
+        np.testing.assert_array_equal(m.total(array), [66])
+        read = self.given(shape=(3, 4), strides=(16, 4), data=(array.owner.ctypes.data, True))
+        np.testing.assert_array_equal(np.asarray(ptoc.tensor(read)), np.arange(12).reshape(3, 4))
+
+    def test_what_is_missing_or_malformed_is_a_type_error(self):
+        for changes, text in (
+                ({"data": "none"}, "has no 'data'"), ({"data": None}, "has no 'data'"),
+                ({"shape": "none"}, "has no 'shape'"), ({"shape": None}, "has no 'shape'"),
+                ({"typestr": "none"}, "has no 'typestr'"), ({"typestr": None}, "has no 'typestr'"),
+                ({"data": 5}, "'data' is an address and whether the memory is read-only, not int"),
+                ({"data": (1, 2, 3)}, "'data' is an address .*, not tuple"),
+                ({"data": b"1234"}, "'data' is an address .*, not bytes"),
+                ({"data": ("1", False)}, "the address is an integer, not '1'"),
+                ({"data": (None, False)}, "the address is an integer, not None"),
+                ({"shape": 12}, "'shape' is a tuple of integers, not 12"),
+                ({"shape": "ab"}, "'shape' is a tuple of integers, not 'ab'"),
+                ({"shape": (12.0,)}, "extent 0 is an integer, not 12.0"),
+                ({"strides": 4}, "'strides' is a tuple of integers, not 4"),
+                ({"strides": (4, 4)}, "'strides' has 2 numbers, 'shape' has 1"),
+                ({"strides": (4.0,)}, "stride 0 is an integer, not 4.0"),
+                ({"typestr": 4}, "'typestr' is text such as '<f4', not 4"),
+                ({"typestr": b"<f4"}, "'typestr' is text"), ({"typestr": ["<f4"]}, "'typestr' is text"),
+                ({"typestr": "<f5"}, "elements of <f5 are none of the language's"),
+                ({"mask": self.given()}, "has a 'mask'")):
+            for call, prefix in ((ptoc.tensor, ""), (m.total, "total\\(\\): 'a': ")):
+                with self.assertRaisesRegex(TypeError, f"^{prefix}.*{text}", msg=changes):
+                    call(self.given(**changes))
+        for wrong in (None, 3, [1]):
+            array = self.given()
+            array.__array_interface__ = wrong
+            with self.assertRaisesRegex(TypeError, "the __array_interface__ of Array is no dict, but "):
+                ptoc.tensor(array)
+
+    def test_numbers_that_do_not_fit_are_value_errors(self):
+        for changes, text in (
+                ({"shape": (2**64 + 3,)}, f"extent 0 is {2**64 + 3}: must be from 0 to {2**63 - 1}"),
+                ({"shape": (-1,)}, "extent 0 is -1"),
+                ({"shape": (2**62,)}, f"the bytes of the elements' memory is {2**64}: must be from 0"),
+                ({"shape": (3,), "strides": (2**62,)}, "the bytes of the elements' memory is"),
+                ({"strides": (2**64 + 4,)}, f"stride 0 is {2**64 + 4}"),
+                ({"strides": (-2**62,)}, "the address of the first byte is -"),
+                ({"data": (2**64, False)}, f"the address is {2**64}: must be from 0 to {2**64 - 1}"),
+                ({"data": (-4, False)}, "the address is -4")):
+            for call in (ptoc.tensor, m.total):
+                with self.assertRaisesRegex(ValueError, text, msg=changes):
+                    call(self.given(**changes))
 
 
 class DLPack(unittest.TestCase):
@@ -146,6 +230,22 @@ class DLPack(unittest.TestCase):
             self.assertTrue(m.tensor.strides)
         self.assertFalse(versioned(ptoc.tensor(np.zeros((0, 3))).__dlpack__(max_version=(1, 0))).tensor.data)
 
+    def test_what_is_no_unused_capsule_is_a_type_error(self):
+        class Gives:
+            def __init__(self, given):
+                self.given = given
+
+            def __dlpack__(self, **_):
+                return self.given
+
+        used = Gives(np.zeros(3, "f4").__dlpack__())
+        ptoc.tensor(used)
+        for wrong in (used, Gives(5), Gives(None), Gives(ptoc.tensor(np.zeros(3)).__arrow_c_array__()[0])):
+            text = "the __dlpack__ of Gives gives .*, which is no unused capsule of the name 'dltensor'"
+            for call, prefix in ((ptoc.tensor, ""), (m.total, "total\\(\\): 'a': ")):
+                with self.assertRaisesRegex(TypeError, f"^{prefix}{text}"):
+                    call(wrong)
+
     def test_other_devices_and_streams_are_buffer_errors(self):
         t = ptoc.tensor(np.arange(3))
         for more in ({"dl_device": (2, 0)}, {"dl_device": (1, 1)}, {"stream": 1}):
@@ -190,6 +290,21 @@ class Arrow(unittest.TestCase):
             ptoc.tensor(np.array(1.0)).__arrow_c_array__()
         with self.assertRaisesRegex(ValueError, "not contiguous"):
             ptoc.tensor(np.arange(6)[::2]).__arrow_c_array__()
+
+    def test_what_is_no_unused_pair_of_capsules_is_a_type_error(self):
+        class Gives:
+            def __init__(self, *given):
+                self.given = given
+
+            def __arrow_c_array__(self, requested_schema=None):
+                return self.given
+
+        capsules = ptoc.tensor(np.arange(3)).__arrow_c_array__()
+        for wrong in (Gives(), Gives(5), Gives(5, 6), Gives(capsules[0], 6), Gives(*capsules[::-1])):
+            text = "the __arrow_c_array__ of Gives gives .*, which is no (pair of capsules|unused capsule)"
+            for call, prefix in ((ptoc.tensor, ""), (m.scale, "scale\\(\\): 'x': ")):
+                with self.assertRaisesRegex(TypeError, f"^{prefix}{text}"):
+                    call(wrong)
 
     def test_nulls_are_refused_and_the_producer_keeps_its_array(self):
         class Nulls:

@@ -22,8 +22,11 @@ class Matrices(unittest.TestCase):
         np.testing.assert_allclose(m.spmv(sparse, x), dense @ x)
         with self.assertRaisesRegex(TypeError, "tocsr"):
             ptoc.csr(sparse.tocoo())
-        with self.assertRaisesRegex(TypeError, "has no formal 'a.row'"):
-            m.spmv(sparse.tocoo(), x)
+        for name in ("coo", "bsr", "lil", "dok", "dia", "csc"):
+            with self.assertRaisesRegex(TypeError, "'a'.*a.tocsr\\(\\)"):
+                m.spmv(sparse.asformat(name), x)
+            with self.assertRaisesRegex(TypeError, "a CSR matrix of SciPy is needed, this is .*: pass a.tocsr\\(\\)"):
+                ptoc.csr(sparse.asformat(name))
 
     def test_a_matrix_is_sliced_shared_and_converted_without_a_copy(self):
         try:
@@ -85,6 +88,53 @@ class Matrices(unittest.TestCase):
 
 
 class Formats(unittest.TestCase):
+    def test_a_matrix_of_scipy_in_another_format_is_refused_with_the_fix(self):
+        x = np.ones(3, "f4")
+
+        class Matrix(dict):  # as a dok_matrix of SciPy, whose elements are asked for by two indices
+            shape = (3, 3)
+
+            def __init__(self, format):
+                self.format = format
+
+            def get(self, key):
+                raise IndexError("Index must be a pair of integers.")
+
+            def tocsr(self):
+                raise AssertionError("it is for the caller to copy")
+        for name in ("lil", "dok", "coo", "dia", "bsr"):
+            wrong = f"spmv\\(\\): 'a': the format is csr or csc, this is {name}: pass a.tocsr\\(\\)"
+            with self.assertRaisesRegex(TypeError, wrong):
+                m.spmv(Matrix(name), x)
+        with self.assertRaisesRegex(TypeError, "a CSR matrix of SciPy is needed, this is Matrix: pass a.tocsr\\(\\)"):
+            ptoc.csr(Matrix("lil"))
+        with self.assertRaisesRegex(TypeError, "in csr, csc, coo or bsr is needed, this is Matrix: pass a.tocsr\\(\\)"):
+            ptoc.sparse(Matrix("lil"))
+        with self.assertRaisesRegex(TypeError, "is needed, this is list$"):
+            ptoc.csr([1])
+
+    def test_every_number_is_looked_at_wherever_check_is_true(self):
+        outside = [np.arange(4), np.array([0, 1, 9]), np.ones(3)]
+        for check in (True, 2, 2**32, "yes"):
+            with self.assertRaisesRegex(IndexError, "an index is outside: element 2"):
+                ptoc.sparse_of("csr", (3, 3), outside, check=check)
+
+    def test_a_struct_whose_shape_says_nothing_is_bound_by_its_arrays(self):
+        x = np.ones(3, "f4")
+
+        class Matrix:
+            ptr, idx, val = np.arange(4, dtype="i4"), np.arange(3, dtype="i4"), x
+
+        for shape in ((3,), 3, None, [3, 3], (3, 3)):
+            Matrix.shape = shape
+            np.testing.assert_array_equal(m.spmv(Matrix, x), x)
+
+    def test_a_sparse_in_another_format_is_refused_with_its_own_fix(self):
+        a = ptoc.sparse_of("csr", (3, 3), [np.arange(4, dtype="i4"), np.arange(3, dtype="i4"), np.ones(3, "f4")])
+        with self.assertRaisesRegex(TypeError, "'a': the format is csr or csc, this is coo: pass a.convert\\('csr'\\)"):
+            m.spmv(a.convert("coo"), np.ones(3, "f4"))
+        np.testing.assert_array_equal(m.spmv(a.convert("coo").convert("csr"), np.ones(3, "f4")), np.ones(3))
+
     def test_a_matrix_has_as_many_arrays_as_its_format(self):
         ptr, idx, val = np.arange(4), np.arange(3), np.ones(3, "f4")
         self.assertEqual(ptoc.sparse_of("csr", (3, 3), (ptr, ptoc.tensor(idx), val), check=True).nnz, 3)

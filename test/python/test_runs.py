@@ -1,15 +1,20 @@
 """Runs of calls from Python: runtimes, pools, threads, cancelling, Ctrl-C."""
 import gc
+import os
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
 import unittest
+from unittest import mock
 
 import numpy as np
 
 import ptoc
+from ptoc import _library as c
+from ptoc import _runtime
 
 from shared_program import m, matrix, path
 
@@ -147,6 +152,108 @@ class Runs(unittest.TestCase):
         """
         done = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, timeout=120)
         self.assertEqual(done.stdout.decode().split(), ["interrupted", "0.5"])
+
+    def test_a_signal_at_the_end_of_a_call_does_not_cancel_the_next(self):
+        a, seen = ptoc.empty("f32", 1), []
+        runtime = ptoc.Runtime()
+        before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+        try:
+            for _ in range(50):
+                _runtime.call(lambda _: os.kill(os.getpid(), signal.SIGINT), runtime._handle)
+                m.wait(a, 5)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        self.assertEqual(len(seen), 50)
+
+    def test_a_number_that_is_left_in_the_pipe_does_not_cancel_the_next_call(self):
+        a = ptoc.empty("f32", 1)
+        m.wait(a, 1)
+        for _ in range(50):
+            os.write(_runtime._pipe[1], bytes([signal.SIGINT]))  # as the handler of another thread does, late
+            m.wait(a, 5)
+
+    def test_control_c_before_the_run_of_a_call_cancels_it(self):
+        seen = []
+        before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+
+        def late(runtime, *arguments):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+            return c.program_call(runtime, *arguments)
+
+        def call(function, *arguments):
+            return direct(late, *arguments)
+
+        direct = _runtime.call
+        try:
+            with mock.patch.object(_runtime, "call", call), self.assertRaisesRegex(ptoc.RunError, "cancelled"):
+                m.wait(ptoc.empty("f32", 1), 3000)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        self.assertEqual(seen, [1])
+
+    def test_signals_during_a_call_reach_the_event_loop(self):
+        before = signal.signal(signal.SIGUSR1, lambda *_: None)
+        read, write = os.pipe()
+        os.set_blocking(read, False)
+        os.set_blocking(write, False)
+        outer = signal.set_wakeup_fd(write)
+        try:
+            for _ in range(20):
+                _runtime.call(lambda _: os.kill(os.getpid(), signal.SIGUSR1), None)
+                self.assertEqual(os.read(read, 9), bytes([signal.SIGUSR1]))
+            self.assertEqual(signal.set_wakeup_fd(write), write)
+        finally:
+            signal.set_wakeup_fd(outer)
+            signal.signal(signal.SIGUSR1, before)
+            os.close(read)
+            os.close(write)
+
+    def test_an_interrupt_at_the_end_of_a_call_gives_its_results_back(self):
+        direct = _runtime.call
+
+        def call(*arguments):
+            direct(*arguments)
+            raise KeyboardInterrupt
+
+        m.plus(matrix(), matrix())
+        gc.collect()
+        before = len(ptoc.tensors())
+        with mock.patch.object(_runtime, "call", call), self.assertRaises(KeyboardInterrupt):
+            m.plus(matrix(), matrix())
+        self.assertEqual(len(ptoc.tensors()), before)
+
+
+class Ends(unittest.TestCase):
+    def test_what_lives_to_the_end_of_the_interpreter_ends_without_a_word(self):
+        text = f"""
+            import sys, types
+            sys.kept = early = sys.modules["early"] = types.ModuleType("early")  # cleared when the modules after it are
+            import numpy as np, ptoc
+            arrays = [np.arange(4), np.arange(3), np.ones(3)]
+            early.kept = [ptoc.empty("f32", 3), ptoc.tensor(np.ones(3)), ptoc.sparse_of("csr", (3, 3), arrays),
+                          np.asarray(ptoc.empty("f32", 3)), ptoc.empty("f32", 3).__dlpack__(), ptoc.Pool("1M"),
+                          ptoc.Runtime(), ptoc.compile({str(path)!r})]
+        """
+        command = [sys.executable, "-c", textwrap.dedent(text)]
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120)
+        self.assertEqual((done.stderr, done.returncode), ("", 0))
+
+    def test_an_object_that_was_not_made_ends_without_a_word(self):
+        unraisable = []
+        with mock.patch.object(sys, "unraisablehook", unraisable.append):
+            for kind in (ptoc.Pool, ptoc.Program, ptoc.Runtime, ptoc.Sparse, ptoc.Tensor):
+                kind.__new__(kind)
+            for size in ((), ("12Q",)):
+                with self.assertRaises((TypeError, ValueError)):
+                    ptoc.Pool(*size)
+            for kind, maker in ((ptoc.Program, "load"), (ptoc.Sparse, "sparse"), (ptoc.Tensor, "tensor")):
+                for wrong in (np.zeros(3), "a.so", None, [1]):
+                    text = f"no handle of the library: ptoc.{maker}.* makes a {kind.__name__}"
+                    with self.assertRaisesRegex(TypeError, text):
+                        kind(wrong)
+            gc.collect()
+        self.assertEqual(unraisable, [])
 
 
 if __name__ == "__main__":
