@@ -31,8 +31,8 @@ def options():
     p.add_argument("--programs", type=int, default=50, help="PTO_RANDOM of the environment goes before")
     p.add_argument("--seed", type=int, default=1, help="PTO_SEED of the environment goes before")
     p.add_argument("--work", default="random-by-index")
-    p.add_argument("--ascend", metavar="TREE,SHARE,STUB", help="kernels of which AscendC is made: the programs run on the backend ascend, over the stand-in of "
-                   "its header in TREE/test/ascend/mock and the stub of its library in STUB (not run on Ascend); SHARE has pto_vector.h")
+    p.add_argument("--ascend", metavar="TREE,HEADERS,STUB", help="kernels of which AscendC is made: the programs run on the backend ascend, over the "
+                   "stand-in of its header in TREE/test/ascend/mock and the stub of its library in STUB (not run on Ascend); HEADERS: kernels/ascend")
     p.add_argument("--only", type=int, help="this seed alone; its folder is kept")
     given = p.parse_args()
     given.programs, given.seed = int(os.environ.get("PTO_RANDOM", given.programs)), int(os.environ.get("PTO_SEED", given.seed))
@@ -104,7 +104,7 @@ class Check:
             raise Wrong("cannot be built: %s\n%s" % (" ".join(words), done.stdout[-3000:]))
 
     def run_on_device(self):
-        tree, share, stub = self.given.ascend.split(",")
+        tree, headers, stub = self.given.ascend.split(",")
         words = [self.given.ptoc, "build", "-w", "--emit=ascendc", "--plan=apart", self.path("main.pto")]
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         if done.returncode == 1 and done.stderr.count("error[") == done.stderr.count("error[E12]") > 0:
@@ -114,7 +114,7 @@ class Check:
             f.write(done.stdout + "".join("MOCK_KERNEL(%s)\n" % n for n in names))
         with open(self.path("map.ini"), "w") as f:
             f.write("".join("[%s]\nobject = kernels.so\nfunction = device_%s\nengine = vector\n" % (n, n) for n in names))
-        words = ["g++", "-std=c++17", "-ffp-contract=off", "-O1", "-fPIC", "-shared", "-I" + tree + "/test/ascend/mock", "-I" + share,
+        words = ["g++", "-std=c++17", "-ffp-contract=off", "-O1", "-fPIC", "-shared", "-I" + tree + "/test/ascend/mock", "-I" + headers,
                  self.path("kernels.cpp"), "-o", self.path("kernels.so")]
         made = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         if done.returncode != 0 or made.returncode != 0:
