@@ -26,6 +26,7 @@ class Kernel(Expressions):
         self.last = None  # extents of the last left side
         self.worker = rng.choice(["on vector", "on vector", "on vector", "on cpu", ""])
         self.make()
+        self.determine_dims()
 
     # ---- text ----
     def text(self):
@@ -48,7 +49,10 @@ class Kernel(Expressions):
             getattr(self, "add_" + kind)()
         if not any(f.role in ("out", "inout") for f in self.formals):
             self.add_store()
-        for d in self.dims:  # a range names it, so a formal has to determine it
+
+    def determine_dims(self):
+        """A dimension variable that a range names is one of a formal, too."""
+        for d in self.dims:
             if re.search(r"\b%s\b" % d, " ".join(self.lines)) and all(d != e.name for f in self.formals for e in f.extents):
                 self.add_formal("u8", [Extent(d)], "in")
 

@@ -20,7 +20,7 @@
 #define PTO_ELEMENTS_SOON_                                                                                             \
     _Pragma("GCC optimize(\"no-ivopts\", \"no-schedule-insns2\")")                                                     \
         _Pragma("GCC optimize(\"no-tree-slp-vectorize\", \"no-version-loops-for-strides\")")                           \
-            _Pragma("GCC optimize(\"no-thread-jumps\", \"no-tree-dominator-opts\")")
+            _Pragma("GCC optimize(\"no-thread-jumps\", \"no-tree-dominator-opts\", \"no-gcse\", \"no-tree-bit-ccp\")")
 #else
 #define PTO_ELEMENTS_SOON_
 #endif
