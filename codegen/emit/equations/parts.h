@@ -125,6 +125,11 @@ const char *equation_row_strides(struct eq_printer *p, const struct symbol *form
 /* Are all tensors matrices whose elements of columns may be computed as those of rows? */
 bool equation_may_go_by_columns(struct eq_printer *p);
 
+/* ---- whole_lines.c ---- */
+/* The only statement of a loop, whose row is stored by whole lines, or NULL. */
+const struct eq_stmt *equation_new_row(const struct eq_printer *p, const struct eq_node *loop);
+void equation_open_parts(struct eq_printer *p, const struct eq_node *loop, const struct eq_stmt *s); /* depth + 2 */
+
 /* ---- tiles.c ---- */
 bool equation_is_tiled(const struct eq_printer *p, const struct eq_node *loop); /* it and the one inside of it */
 void equation_tiles(struct eq_printer *p, const struct eq_node *loop);

@@ -98,10 +98,15 @@ void equation_nodes(struct eq_printer *p, struct eq_node *first)
             names_close(&p->e->names, inner);
             continue;
         }
-        equation_open_loop(p, n->var);
+        const struct eq_stmt *row = equation_new_row(p, n);
+        if (row)
+            equation_open_parts(p, n, row);
+        else
+            equation_open_loop(p, n->var);
         equation_begin_iteration(p, n);
         equation_nodes(p, n->child);
         out_close(p->e->out, "}");
+        if (row) out_close(p->e->out, "}");
         names_close(&p->e->names, inner);
     }
     names_close(&p->e->names, mark);

@@ -245,6 +245,13 @@ PTO_ELEMENTS double pto_hidden_f64(double value)
             __builtin_prefetch((const char *)(place) + pto_at_, writes);                                               \
     } while (0)
 
+/* How many elements of a row stand before its first line of memory; 0 where it is too short to be worth a loop. */
+PTO_ELEMENTS int64_t pto_before_line(const void *row, int64_t bytes, bool dense, int64_t count)
+{
+    const int64_t before = -(int64_t)(uintptr_t)row & 63;
+    return dense && count >= 4 * PTO_PARTS && before % bytes == 0 ? before / bytes : 0;
+}
+
 /* The parts are folded by halves: sums and products in vectors that are written out, extremes in loops that stay loops,
  * as gcc makes single elements of comparisons of such vectors, and of loops that it has unrolled. */
 #ifdef __clang__
