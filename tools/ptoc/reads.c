@@ -309,8 +309,8 @@ static void add_file(struct listing *l, const char *path, bool is_source)
     if (file >= 0) close(file);
 }
 
-/* "none" names the outermost missing folder, so that a thousand names become one line. */
-static void add_missing(struct listing *l, const char *path)
+/* "none" names the outermost missing folder, so that a thousand names become one line.  Returns that name. */
+static const char *add_missing(struct listing *l, const char *path)
 {
     char *shortest = arena_copy(l->r->mem, path, strlen(path));
     for (char *slash; (slash = strrchr(shortest, '/')) != NULL && slash > shortest;) {
@@ -321,17 +321,17 @@ static void add_missing(struct listing *l, const char *path)
         }
     }
     add_line(l, arena_printf(l->r->mem, "none %s", shortest), path);
+    return shortest;
 }
 
 /* A place where a tool may have looked.  What is there and was not read does not matter: if it is to be read one day,
- * then because another file is gone, or has come, which this list knows. */
-static void add_candidate(struct listing *l, const char *path)
+ * then because another file is gone, or has come, which this list knows.  Returns NULL, or the outermost part of the path that is missing. */
+static const char *add_candidate(struct listing *l, const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0)
-        add_missing(l, path);
-    else if (S_ISDIR(st.st_mode))
-        reads_are_unsure(l->r, arena_printf(l->r->mem, "'%s' is a folder", path));
+    if (stat(path, &st) != 0) return add_missing(l, path);
+    if (S_ISDIR(st.st_mode)) reads_are_unsure(l->r, arena_printf(l->r->mem, "'%s' is a folder", path));
+    return NULL;
 }
 
 static void pass(void *context, const char *path) { add_missing(context, path); }
@@ -371,6 +371,12 @@ static const char *with_slash(struct reads *r, const char *folder)
     return n == 0 || folder[n - 1] == '/' ? folder : arena_printf(r->mem, "%s/", folder);
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+    const size_t n = strlen(folder);
+    return strncmp(path, folder, n) == 0 && path[n] == '/';
+}
+
 /* A header was found in a folder of the search or beside the file that includes it.  Which it was does not matter: each
  * name that it can have had is looked for in each folder. */
 static void add_header_places(struct listing *l)
@@ -389,12 +395,12 @@ static void add_header_places(struct listing *l)
         }
     for (size_t i = 0; i < r->asked.count; i++) vec_push(&names, r->asked.data[i]);
     sort_unique(&names);
+    const char **missing = arena_array(r->mem, const char *, folders.count + 1); /* the last one below each folder */
     for (size_t i = 0; i < names.count; i++)
         for (size_t k = 0; k < folders.count; k++) {
-            if (names.data[i][0] != '/')
-                add_candidate(l, arena_printf(r->mem, "%s%s", folders.data[k], names.data[i]));
-            else
-                add_candidate(l, names.data[i]);
+            const bool is_whole = names.data[i][0] == '/';
+            const char *path = is_whole ? names.data[i] : arena_printf(r->mem, "%s%s", folders.data[k], names.data[i]);
+            if (!missing[k] || !is_below(path, missing[k])) missing[k] = add_candidate(l, path);
         }
     for (size_t i = 0; i < r->sources.count; i++) { /* a header that was compiled before goes before it */
         const char *path = arena_printf(r->mem, "%s.gch", r->sources.data[i]);
