@@ -325,7 +325,8 @@ static const char *add_missing(struct listing *l, const char *path)
 }
 
 /* A place where a tool may have looked.  What is there and was not read does not matter: if it is to be read one day,
- * then because another file is gone, or has come, which this list knows.  Returns NULL, or the outermost part of the path that is missing. */
+ * then because another file is gone, or has come, which this list knows.  Returns NULL, or the outermost part of the
+ * path that is missing. */
 static const char *add_candidate(struct listing *l, const char *path)
 {
     struct stat st;
