@@ -24,11 +24,15 @@ class Calls:
     def call_line(self, stem, types, ins, out, scalars, first=False):
         name = self.kernel_name(stem, *types)
         inner = ins + scalars
-        if stem.startswith("ramp") or stem.startswith("fill") or len(types) > 1 or self.chance(0.7):
+        if stem.startswith("ramp") or stem.startswith("fill") or len(types) > 1 or self.changes(out) or self.chance(0.7):
             args = (["out " + out] + scalars) if first else ins + ["out " + out] + scalars
             self.emit("%s%s(%s);" % (self.attribute(), name, ", ".join(args)))
         else:
             self.emit("%s%s = %s(%s);" % (self.attribute(), out, name, ", ".join(inner)))
+
+    def changes(self, text):
+        """Would an assignment to it be another tensor, and end its views?"""
+        return any(t.text == text and (t.kind == "var" or any(t in v.given for v in self.structs)) for t in self.tensors)
 
     # ---- calls that have a value ----
     def call_value(self, shape, element, avoid, depth):
