@@ -249,7 +249,7 @@ PTO_ELEMENTS double pto_hidden_f64(double value)
 PTO_ELEMENTS int64_t pto_before_line(const void *row, int64_t bytes, bool dense, int64_t count)
 {
     const int64_t before = -(int64_t)(uintptr_t)row & 63;
-    return dense && count >= 4 * PTO_PARTS && before % bytes == 0 ? before / bytes : 0;
+    return dense && count >= 8 * PTO_PARTS && before % bytes == 0 ? before / bytes : 0;
 }
 
 /* The parts are folded by halves: sums and products in vectors that are written out, extremes in loops that stay loops,
