@@ -14,6 +14,34 @@ static struct symbol *returned_base(const struct ast *v, bool *whole)
     return base;
 }
 
+static bool is_owned(const struct symbol *base)
+{
+    return base->kind == SYM_LET || (base->kind == SYM_FORMAL && base->dir == DIR_OWN);
+}
+
+/* `return p.a;` is `var a = p.a; return a;`: the field is moved out of its struct, whose other fields end. */
+static bool split_field(struct checker *c, struct ast *s)
+{
+    struct ast *v = s->ret.value, *rest = arena_new(c->mem, struct ast), *named = arena_new(c->mem, struct ast);
+    if (v->kind != AST_MEMBER || !vars_can_take(v)) return false;
+    struct symbol *var = names_new(c, SYM_LET, v->name, s);
+    *named = (struct ast){.kind = AST_NAME, .at = v->at, .name = var->name, .symbol = var};
+    *rest = *s;
+    rest->ret.value = named;
+    rest->attrs = NULL;
+    rest->note = NULL;
+    s->kind = AST_VAR;
+    s->name = var->name;
+    s->name_at = v->at;
+    s->decl.type = NULL;
+    s->decl.value = v;
+    s->symbol = var;
+    s->next = rest;
+    var->is_named = true;
+    if (!vars_declare(c, s, var)) notes_bad(s);
+    return true;
+}
+
 /* A tensor or a struct. */
 static void return_tensors(struct checker *c, struct ast *s)
 {
@@ -46,7 +74,8 @@ static void return_tensors(struct checker *c, struct ast *s)
     }
     bool whole;
     const struct symbol *base = returned_base(v, &whole);
-    bool owned = base->kind == SYM_LET || (base->kind == SYM_FORMAL && base->dir == DIR_OWN);
+    const bool owned = is_owned(base);
+    if (owned && split_field(c, s)) return;
     if (owned && whole) return;
     if (owned) {
         const struct symbol *named = v->kind == AST_NAME ? v->symbol->alias_of : NULL;

@@ -21,6 +21,8 @@ void homes_check(struct checker *c, struct ast *s, const struct ast *attr); /* h
 /* The var is the result of a call, or takes over what `value` names; false: reported. */
 bool vars_declare(struct checker *c, struct ast *s, struct symbol *var);
 void vars_assign(struct checker *c, struct ast *s);
+/* Does v name a whole tensor, or a whole struct, that a var of its function may take over if the function owns it? */
+bool vars_can_take(const struct ast *v);
 /* `p.a = t;`: each field of the struct `let` that is given a tensor which exists becomes a `var`; are there any? */
 bool vars_given_fields(struct checker *c, struct symbol *let, const struct ast *s);
 /* `let t = a;` keeps the present value of the var that v names.  false: v names none. */

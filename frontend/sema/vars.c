@@ -82,9 +82,14 @@ static struct symbol *whole_name(const struct ast *v)
 {
     const struct struct_place *p = structs_place(v);
     struct symbol *s = v->kind == AST_NAME || v->kind == AST_MEMBER ? symbol_behind(v) : NULL;
-    if (!s || s->hidden || s->region || s->alias_of || (p ? p->given > 0 : s->type->kind != TYPE_TENSOR)) return NULL;
-    return s;
+    if (!s || s->hidden || s->region || s->alias_of) return NULL;
+    if (p) return p->given == 0 ? s : NULL;
+    const struct region *r = region_of(v); /* NULL: it is assigned, and has not been looked at */
+    const bool is_of_element = v->kind == AST_MEMBER && r && !r->whole;
+    return s->type->kind == TYPE_TENSOR && !is_of_element ? s : NULL;
 }
+
+bool vars_can_take(const struct ast *v) { return whole_name(v) != NULL; }
 
 static void help_copy(struct checker *c, const struct ast *v, const char *form)
 {

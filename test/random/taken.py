@@ -24,6 +24,8 @@ ONE = [
     "let p: {pair}; p.l = t; p.r = {plus}(p.l, p.l); var c = p; let s = c.l; c.l = c.r; c.r = s; c.l = {plus}(c.l, c.r); return {plus}(c.l, c.r);",
     "var a = t; a = {plus}(a, a); var c = a; return {other}(own c);",
     "let p: {pair}; p.l = t; let q = {plus}(p.l, p.l); p.r = q; p.l = {other}(own p.r); p.r = {plus}(p.l, p.l); return {plus}(p.l, p.r);",
+    "let p: {pair}; p.l = t; p.r = {plus}(p.l, p.l); {mix}(p.r, inout p.l, 2); return p.l;",
+    "let p: {pair}; p.r = t; p.l = {plus}(p.r, p.r); if {d} % 2 == 1 {{ return p.l; }} {mix}(p.l, inout p.r, 3); return p.r;",
 ]
 
 # The same of a function that is given t and u, of one type.
@@ -34,6 +36,7 @@ TWO = [
     "var a = {plus}(t, u); if {d} % 2 == 0 {{ a = u; {mix}(t, inout a, 2); }} else {{ a = t; {mix}(u, inout a, 2); }} return a;",
     "let k = u; {mix}(k, inout t, 4); if {d} > 3 {{ return t; }} return u;",
     "var a = {plus}(t, u); for i in 0 .. 4 {{ if i == 2 {{ a = t; break; }} if i == {d} % 3 {{ continue; }} a = {plus}(a, a); }} {mix}(u, inout a, 3); return a;",
+    "let p: {pair}; p.l = t; p.r = u; if {d} > 3 {{ return p.l; }} {mix}(p.l, inout p.r, 2); return p.r;",
 ]
 
 
