@@ -371,6 +371,7 @@ PTOStatus pto_program_call(PTORuntime *rt, PTOLoaded *program, const char *entry
         ptoi_thread_fail(status, "pto_program_call: another thread calls a program on this runtime");
     } else {
         status = call_idle(rt, program, entry, arguments, count);
+        fflush(stdout); /* a host of another language has a buffer of its own, and what it prints later comes later */
         atomic_store_explicit(&rt->is_called, false, memory_order_release);
     }
     ptoi_loaded_release(program);

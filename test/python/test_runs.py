@@ -43,6 +43,11 @@ class Runs(unittest.TestCase):
         with self.assertRaises(ptoc.PtoError):
             ptoc.Pool(0)
 
+    def test_what_a_call_prints_is_written_when_it_returns(self):
+        text = f"import os, ptoc; ptoc.compile({os.fspath(path)!r}).fail(1); os.write(1, b'later')"
+        done = subprocess.run([sys.executable, "-B", "-c", text], env={**os.environ, "PYTHONUNBUFFERED": ""}, stdout=subprocess.PIPE, check=True)
+        self.assertEqual(done.stdout, b"1\nlater")
+
     def test_a_call_is_cancelled_from_another_thread(self):
         with ptoc.Runtime() as runtime:
             stop = threading.Event()

@@ -172,7 +172,7 @@ def main():
             f.write(text)
     if not sys.argv[6:]:  # the interpreter has no sanitizer
         check.same("python", lambda path: [sys.executable, "-B", host, module, path], "it is  96.46875\nit is  3597.5566\n", PTO_PREFIX=prefix, PYTHONPATH=os.path.join(ROOT, "python"),
-                   PTOC=ptoc, CC=cc)
+                   PTOC=ptoc, CC=cc, PYTHONUNBUFFERED="")
     end(check.good)
 
 
