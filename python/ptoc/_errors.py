@@ -38,7 +38,7 @@ class Handle:
 
     @classmethod
     def _taken(cls, handle, made_by):
-        """The handle that the library gave; it is a number, so what was meant for another function is noticed."""
+        """The handle that the library gave; it is a number, so an object in its place is noticed."""
         if type(handle) is not int:
             raise TypeError(f"{type(handle).__name__} is no handle of the library: {made_by} makes a {cls.__name__}")
         return handle

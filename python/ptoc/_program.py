@@ -50,7 +50,7 @@ def load(path):
 
 
 class Program(Handle):
-    """A loaded program; its exports are attributes that are called, with a `_` behind names that the object needs."""
+    """A loaded program; its exports are attributes, callable; a name that the object itself needs has a `_` behind it."""
 
     _release = c.program_close
 

@@ -158,8 +158,8 @@ def current():
 # which a thread of ours waits, which may run because a call releases the interpreter.
 #
 # A signal may come when the run has just ended, so that its number is still in the pipe when the next call begins, and
-# it must not cancel that one.  So the thread waits without reading, only who holds _lock reads, and the main thread
-# takes out what is there before it makes its call known.
+# it must not cancel that one.  So the watching thread waits without reading, a thread reads only while it holds _lock,
+# and the main thread empties the pipe before it makes its call known.
 _lock = threading.RLock()  # what Python runs inside, a finalizer or the handler of a signal, may call a program as well
 _main = threading.main_thread().ident
 _running = None  # of the main thread's call, which alone sets it: (runtime, the file for signals before the call)

@@ -1,4 +1,4 @@
-"""Random views of random tensors against NumPy: shapes, elements, who sees what a call writes, and no tensor is left."""
+"""Random views of random tensors against NumPy: shapes, elements, which tensors see the writes of a call, and no tensor is left."""
 import os
 import pathlib
 import random
@@ -39,7 +39,7 @@ class Pair:
         return np.asarray(self.tensor)
 
     def is_writable(self):
-        """What is broadcast is not, nor are views of it."""
+        """A broadcast tensor is not, nor is a view of it."""
         return self.memory().flags.writeable
 
     def is_one_memory(self):

@@ -92,8 +92,8 @@ struct MmadParams {
 };
 
 /* A by rows of fractals of 16 by 8, B by rows of fractals of 8 by 16 with their columns together, C by columns of 16 by
- * 16.  All of a fractal is multiplied, also what k does not count: whoever relies on the unit not to look there is
- * found out. */
+ * 16.  All of a fractal is multiplied, also the elements behind k, so that a kernel which leaves numbers there has
+ * wrong results. */
 template <typename T, typename U, typename S>
 void Mmad(const LocalTensor<T> &c, const LocalTensor<U> &a, const LocalTensor<S> &b, const MmadParams &p)
 {
