@@ -128,17 +128,22 @@ static void end_views(const struct assign *a, struct dataflow_state *s, const st
 /* `let t = a;`: a bit for t, by its number among such names of its exchange.  Those after the 63rd share one. */
 static uint64_t bit_of_second_name(int number) { return (uint64_t)1 << (number < 63 ? number : 63); }
 
+static bool is_second_name(const struct assign *a, const struct symbol *s)
+{
+    return s->keeps && tensor_note_of(a->c->checked, s)->number >= 0; /* < 0: a declaration with an error */
+}
+
 static void count_second_names(const struct assign *a, const struct exchange *names)
 {
     for (int i = 0, number = 0; i < names->count; i++)
-        if (names->names[i]->keeps)
+        if (is_second_name(a, names->names[i]))
             a->outcomes[tensor_note_of(a->c->checked, names->names[i])->number].second = ++number;
 }
 
 /* 0: s is no such name. */
 static uint64_t second_name(const struct assign *a, const struct symbol *s)
 {
-    if (!s->keeps || !s->exchange) return 0;
+    if (!s->exchange || !is_second_name(a, s)) return 0;
     const struct run_status *o = &a->outcomes[tensor_note_of(a->c->checked, s)->number];
     if (o->second == 0) count_second_names(a, s->exchange);
     return bit_of_second_name(o->second - 1);
@@ -150,7 +155,7 @@ static uint64_t possible_names(const struct assign *a, const struct symbol *t)
     uint64_t names = 0;
     for (int i = 0, number = 0; i < t->exchange->count && names != UINT64_MAX; i++) {
         const struct symbol *s = t->exchange->names[i];
-        if (!s->keeps) continue;
+        if (!is_second_name(a, s)) continue;
         const struct tensor_note *note = tensor_note_of(a->c->checked, s);
         if (s->is_taken || a->outcomes[note->number].is_live) names |= bit_of_second_name(number);
         number++;

@@ -110,8 +110,10 @@ int ptoi_ranked_join_records(struct session *s)
         s->joined = ptoi_joined_of_plan(s->rt);
         ok = s->joined != NULL;
     } else {
-        ok = compare_clocks(s, 1) & ptoi_parcel_pack(s->rt, &mine);
-        ok &= session_is_first(s) ? join_all(s, &mine) : give_parcel(s, &mine);
+        /* each step, whatever became of the one before: the other ranks wait for it */
+        ok = compare_clocks(s, 1);
+        ok = ptoi_parcel_pack(s->rt, &mine) && ok;
+        ok = (session_is_first(s) ? join_all(s, &mine) : give_parcel(s, &mine)) && ok;
         ptoi_parcel_free(&mine);
     }
     s->rt->joined = s->joined;
