@@ -9,6 +9,7 @@ import collections
 import glob
 import hashlib
 import os
+import re
 import subprocess
 
 import entries
@@ -17,11 +18,15 @@ import relink
 
 # Files without behaviour of their own, or where a mutant says nothing about a run: times of the clock, pages for people.
 LEFT_OUT = ("runtime/report/page.c",)
+# The proofs of the compiler: an index stays inside, an output is covered.  Each inequality of them is in proofs.list, off by one.
+PROOFS = ("frontend/sema/facts.c", "frontend/sema/facts_conditions.c", "frontend/sema/fact_list.c",
+          *("frontend/sema/equations/%s.c" % name for name in ("accesses", "bounds", "coverage", "ranges", "reductions", "scopes", "writes")))
+ORDER_OF_SIZES = re.compile(r"(_order|difference)\([^()]*(\([^()]*\)[^()]*)*, $")   # a <= b + N is given or asked as f(a, b, N)
 SHARE = {"compare": 20, "negate": 18, "logic": 14, "drop": 18, "arithmetic": 14, "constant": 10, "join": 30, "order": 6}
 
 
-def candidates(root, folder):
-    """Every possible entry of the folder, by operator, in the order of their names."""
+def candidates(root, folder, known=()):
+    """Every possible entry of the folder but those known, by operator, in the order of their names."""
     found = collections.defaultdict(list)
     for path in sorted(glob.glob(os.path.join(root, folder, "**", "*.c"), recursive=True)):
         name = os.path.relpath(path, root)
@@ -29,7 +34,9 @@ def candidates(root, folder):
             continue
         with open(path) as file:
             for m in operators.mutants(file.read()):
-                found[m.operator].append(entries.Entry(name, m.function, m.operator, [m.old], [m.new], m.nth))
+                entry = entries.Entry(name, m.function, m.operator, [m.old], [m.new], m.nth)
+                if entry.name not in known:
+                    found[m.operator].append(entry)
     for of_one in found.values():
         of_one.sort(key=lambda e: e.name)
     return found
@@ -89,19 +96,20 @@ def regenerate(root, space, folder, lists, size):
     entries.write(by_hand, entries.read(by_hand), entries.comments_of(by_hand))   # new ones get their names
     space.make(["ptoc", "pto_runtime"])   # the headers that the build makes
     compiler = Compiler(space)
-    generated = [name for name in lists if name != "by-hand"]
+    proofs = regenerate_proofs(root, folder)
+    generated = [name for name in lists if name not in ("by-hand", "proofs")]
     lines = {name: sum(text.count("\n") for text in texts_of(root, name)) for name in generated}
     for name in generated:
         path = os.path.join(folder, name + ".list")
         before = entries.read(path)
-        old = [e for e in before if applies(e, root)]
+        old = [e for e in before if applies(e, root) and e.name not in proofs]
         count = round(size * lines[name] / sum(lines.values()))
-        chosen = choose(old, candidates(root, name), count, compiler.is_another_program)
+        chosen = choose(old, candidates(root, name, proofs), count, compiler.is_another_program)
         chosen.sort(key=lambda e: (e.path, e.function, e.name))
         entries.write(path, chosen, entries.comments_of(path))
         print("%s: %d mutants, %d of them new, %d no longer apply" % (name, len(chosen), len(chosen) - len(old), len(before) - len(old)))
         for e in before:
-            if e not in old and e.mark:
+            if e not in old and e.name not in proofs and e.mark:
                 print("  its mark is gone: [%s] %s %s: %s" % (e.name, e.path, e.function, e.mark))
 
 
@@ -111,6 +119,36 @@ def applies(entry, root):
         return False
     with open(path) as file:
         return entry.place(file.read()) is not None
+
+
+def is_inequality(entry):
+    """Is the change an inequality that is off by one?  The head of a `for` is none of a proof."""
+    old, new = entry.old[0], entry.new[0]
+    at = len(os.path.commonprefix([old, new]))
+    if entry.operator == "compare":
+        return "<" in old[at - 1:at + 1] or ">" in old[at - 1:at + 1]
+    return entry.operator == "constant" and old[at + 1:at + 2] == ")" and bool(ORDER_OF_SIZES.search(old[:at]))
+
+
+def inequalities(root):
+    """Every entry of PROOFS that is one, in the order of the files."""
+    found = candidates(root, os.path.commonpath(PROOFS))
+    chosen = [e for e in found["compare"] + found["constant"] if e.path in PROOFS and not e.old[0].startswith("for (") and is_inequality(e)]
+    return sorted(chosen, key=lambda e: (e.path, e.function, e.name))
+
+
+def regenerate_proofs(root, folder):
+    path = os.path.join(folder, "proofs.list")
+    marks = {e.name: e.mark for e in entries.read(path)}
+    chosen = inequalities(root)
+    for e in chosen:
+        e.mark = marks.pop(e.name, None)
+    entries.write(path, chosen, entries.comments_of(path))
+    print("proofs: %d mutants" % len(chosen))
+    for name, mark in marks.items():
+        if mark:
+            print("  its mark is gone: [%s]: %s" % (name, mark))
+    return {e.name for e in chosen}
 
 
 def texts_of(root, folder):

@@ -33,7 +33,7 @@ import suites
 import workspace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LISTS = ("by-hand", "runtime", "codegen", "frontend")
+LISTS = ("by-hand", "proofs", "runtime", "codegen", "frontend")
 
 UNFINISHED = "not finished"   # the time was over; it is not counted, and --continue takes it again
 Result = collections.namedtuple("Result", "entry verdict suite seconds text")
@@ -299,8 +299,8 @@ def append_result(path, result):
         file.write(row_of(result))
 
 
-def read_lists(folder=HERE):
-    return [entry for name in LISTS for entry in entries.read(os.path.join(folder, name + ".list"))]
+def read_lists(folder=HERE, names=LISTS):
+    return [entry for name in names for entry in entries.read(os.path.join(folder, name + ".list"))]
 
 
 def known_suites(space):
@@ -316,6 +316,7 @@ def options(arguments):
     p.add_argument("--minutes", type=float, help="end after so many minutes, the build among them; the sample is as large as fits")
     p.add_argument("--jobs", type=int, default=2, help="copies of the tree, each with one build (default 2)")
     p.add_argument("--only", help="mutants whose name, file, function or operator this expression is found in")
+    p.add_argument("--list", choices=LISTS, help="mutants of one list; proofs: each inequality of the compiler's proofs, off by one")
     p.add_argument("--continue", action="store_true", dest="goes_on", help="leave out what the last run has done, and count its results")
     p.add_argument("--quick", action="store_true", help="without the suites that take long: a survivor is one that has to be looked at")
     p.add_argument("--marked", action="store_true", help="run those that are marked equivalent: none may be killed")
@@ -333,12 +334,12 @@ def main(arguments):
     folder = os.path.join(root, "build", "mutants")
     deadline = begin + 60 * given.minutes if given.minutes else None
     spaces = [workspace.Workspace(root, os.path.join(folder, str(n)), max(1, 2 // given.jobs), deadline=deadline) for n in range(given.jobs)]
-    chosen = [e for e in read_lists() if bool(e.mark) == given.marked]
+    chosen = [e for e in read_lists(names=[given.list] if given.list else LISTS) if bool(e.mark) == given.marked]
     if given.only:
         chosen = [e for e in chosen if re.search(given.only, "%s %s %s %s" % (e.name, e.path, e.function, e.operator))]
     # By digests, so that a list that has changed in places gives nearly the same sample.
     chosen.sort(key=lambda e: hashlib.sha256(("%d %s" % (given.seed, e.name)).encode()).digest())
-    if not (given.all or given.only or given.marked or given.minutes):
+    if not (given.all or given.only or given.list or given.marked or given.minutes):
         chosen = chosen[:given.sample]
     try:
         for space in spaces:
