@@ -83,7 +83,8 @@ void ptoi_map_forget(struct tensormap *m, struct map_buffer *b);
 static inline void ptoi_map_shift(struct map_buffer *b, int64_t bytes)
 {
     b->origin += bytes;
-    b->key = (uint64_t)b->origin * UINT64_C(0xD6E8FEB86659FD93);
+    const uint64_t k = (uint64_t)b->origin * UINT64_C(0xD6E8FEB86659FD93);
+    b->key = (k ^ k >> 32) * UINT64_C(0xD6E8FEB86659FD93); /* of two buffers: as if at random */
 }
 static inline void ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high)
 {

@@ -22,6 +22,7 @@ LEFT_OUT = ("runtime/report/page.c",)
 PROOFS = ("frontend/sema/facts.c", "frontend/sema/facts_conditions.c", "frontend/sema/fact_list.c",
           *("frontend/sema/equations/%s.c" % name for name in ("accesses", "bounds", "coverage", "ranges", "reductions", "scopes", "writes")))
 ORDER_OF_SIZES = re.compile(r"(_order|difference)\([^()]*(\([^()]*\)[^()]*)*, $")   # a <= b + N is given or asked as f(a, b, N)
+LIMITS = re.compile(r"\b(work|left|depth|MAX_ALL)\b")
 SHARE = {"compare": 20, "negate": 18, "logic": 14, "drop": 18, "arithmetic": 14, "constant": 10, "join": 30, "order": 6}
 
 
@@ -122,8 +123,10 @@ def applies(entry, root):
 
 
 def is_inequality(entry):
-    """Is the change an inequality that is off by one?  The head of a `for` is none of a proof."""
+    """Is the change an inequality that is off by one?  The head of a `for` is none of a proof, nor is a limit of the work for one."""
     old, new = entry.old[0], entry.new[0]
+    if old.startswith("for (") or LIMITS.search(old):
+        return False
     at = len(os.path.commonprefix([old, new]))
     if entry.operator == "compare":
         return "<" in old[at - 1:at + 1] or ">" in old[at - 1:at + 1]
