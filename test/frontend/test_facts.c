@@ -427,6 +427,33 @@ TEST(extents_that_the_run_decides_are_not_negative)
     end();
 }
 
+TEST(constants_are_what_they_are)
+{
+    begin();
+    EXPECT(facts_prove(facts, constant(0)) && !facts_prove(facts, constant(-1)));
+    EXPECT(facts_prove_order(facts, name(0), name(0), 0) && !facts_prove_order(facts, name(0), name(0), 1));
+    end();
+}
+
+TEST(long_sums)
+{
+    enum { LONGEST = 31, TOO_LONG = 40 }; /* MAX_SUM terms with the constant, and more */
+    struct symbol many[TOO_LONG] = {0};
+    begin();
+    const struct size *sum = constant(-1), *half = NULL;
+    for (int i = 0; i < TOO_LONG; i++) {
+        many[i] = (struct symbol){.kind = SYM_FORMAL, .name = "x"};
+        sum = plus(sum, size_symbol(sizes, &many[i]));
+        if (i + 1 == LONGEST) half = sum;
+    }
+    facts_add(facts, half);
+    EXPECT(facts_prove(facts, size_scale(sizes, half, 2)));
+    facts_add(facts, sum); /* what is known is believed, however long */
+    EXPECT(facts_prove(facts, sum) && facts_prove(facts, plus(sum, constant(1))));
+    EXPECT(!facts_prove(facts, plus(sum, constant(-1))));
+    end();
+}
+
 TEST(an_order_holds_times_what_is_not_negative)
 {
     begin();
@@ -443,28 +470,35 @@ TEST(an_order_holds_times_what_is_not_negative)
 
 /* ---- conditions as facts, and as questions ---- */
 
-static void when(enum ast_op op, bool truth, int64_t gap)
+/* Where `op` has that truth, a + gap <= b; is_reversed: b + gap <= a. */
+static void when(enum ast_op op, bool truth, bool is_reversed, int64_t gap)
 {
-    const struct expr a = {.kind = SIZE_SYMBOL, .size = name(0)}, b = {.kind = SIZE_SYMBOL, .size = name(1)};
-    const size_t mark = facts_mark(facts);
-    facts_add_condition(facts, comparison(op, &a, &b), truth);
-    expect_at_most(plus(name(0), constant(gap)), name(1));
-    facts_reset(facts, mark);
-    facts_add_condition(facts, comparison(op, &b, &a), truth);
-    expect_at_most(plus(name(1), constant(gap)), name(0));
-    facts_reset(facts, mark);
+    for (int i = 0; i < 2; i++) {
+        const struct expr a = {.kind = SIZE_SYMBOL, .size = name(i)}, b = {.kind = SIZE_SYMBOL, .size = name(1 - i)};
+        const struct size *less = name(is_reversed ? 1 - i : i), *more = name(is_reversed ? i : 1 - i);
+        const size_t mark = facts_mark(facts);
+        facts_add_condition(facts, comparison(op, &a, &b), truth);
+        expect_at_most(plus(less, constant(gap)), more);
+        facts_reset(facts, mark);
+    }
 }
 
 TEST(conditions_are_facts)
 {
     begin();
     facts_add(facts, name(2)); /* so that no mark is the first */
-    when(OP_LT, true, 1);
-    when(OP_LE, true, 0);
-    when(OP_EQ, true, 0);
-    when(OP_GE, false, 1);
-    when(OP_GT, false, 0);
-    when(OP_NE, false, 0);
+    when(OP_LT, true, false, 1);
+    when(OP_LT, false, true, 0);
+    when(OP_LE, true, false, 0);
+    when(OP_LE, false, true, 1);
+    when(OP_GT, true, true, 1);
+    when(OP_GT, false, false, 0);
+    when(OP_GE, true, true, 0);
+    when(OP_GE, false, false, 1);
+    for (int reversed = 0; reversed < 2; reversed++) {
+        when(OP_EQ, true, reversed, 0);
+        when(OP_NE, false, reversed, 0);
+    }
     end();
 }
 
@@ -555,6 +589,9 @@ TEST(a_new_value_leaves_what_is_known_to_the_old_one)
     facts_add_order(facts, name(0), name(1), 1);
     facts_forget(facts, &names[0], &old);
     expect_at_most(plus(size_symbol(sizes, &old), constant(1)), name(1));
+    const size_t mark = facts_mark(facts);
+    facts_forget(facts, &names[2], &old); /* of which nothing is known */
+    EXPECT(facts_mark(facts) == mark);
     EXPECT(!facts_prove_order(facts, name(0), name(1), 0));
     end();
 }

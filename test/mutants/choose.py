@@ -97,7 +97,7 @@ def regenerate(root, space, folder, lists, size):
     entries.write(by_hand, entries.read(by_hand), entries.comments_of(by_hand))   # new ones get their names
     space.make(["ptoc", "pto_runtime"])   # the headers that the build makes
     compiler = Compiler(space)
-    proofs = regenerate_proofs(root, folder)
+    proofs = regenerate_proofs(root, folder, compiler.is_another_program)
     generated = [name for name in lists if name not in ("by-hand", "proofs")]
     lines = {name: sum(text.count("\n") for text in texts_of(root, name)) for name in generated}
     for name in generated:
@@ -140,10 +140,10 @@ def inequalities(root):
     return sorted(chosen, key=lambda e: (e.path, e.function, e.name))
 
 
-def regenerate_proofs(root, folder):
+def regenerate_proofs(root, folder, is_another_program):
     path = os.path.join(folder, "proofs.list")
     marks = {e.name: e.mark for e in entries.read(path)}
-    chosen = inequalities(root)
+    chosen = [e for e in inequalities(root) if is_another_program(e)]
     for e in chosen:
         e.mark = marks.pop(e.name, None)
     entries.write(path, chosen, entries.comments_of(path))
