@@ -116,8 +116,8 @@ static void move(struct assign *a, struct dataflow_state *s, struct cell *x, con
 /* The views of a var end with its value. */
 static void end_views(const struct assign *a, struct dataflow_state *s, const struct symbol *var, const struct ast *at)
 {
-    const struct tensor_note *note = tensor_note_of(a->c->checked, var);
-    for (int i = a->outcomes[note->number].views; i > 0; i = a->outcomes[i - 1].next_view) {
+    for (int i = a->outcomes[tensor_note_of(a->c->checked, var)->number].views; i > 0;
+         i = a->outcomes[i - 1].next_view) {
         struct cell *x = &cells_of(s)[i - 1];
         x->gone = YES;
         x->how = ASSIGNED;
@@ -128,25 +128,27 @@ static void end_views(const struct assign *a, struct dataflow_state *s, const st
 /* `let t = a;`: a bit for t, by its number among such names of its exchange.  Those after the 63rd share one. */
 static uint64_t bit_of_second_name(int number) { return (uint64_t)1 << (number < 63 ? number : 63); }
 
-static bool is_second_name(const struct assign *a, const struct symbol *s)
+/* NULL: s is none, or its declaration has an error. */
+static struct run_status *second_name_at(const struct assign *a, const struct symbol *s)
 {
-    return s->keeps && tensor_note_of(a->c->checked, s)->number >= 0; /* < 0: a declaration with an error */
+    const int number = s->keeps ? tensor_note_of(a->c->checked, s)->number : -1;
+    return number >= 0 ? &a->outcomes[number] : NULL;
 }
 
 static void count_second_names(const struct assign *a, const struct exchange *names)
 {
-    for (int i = 0, number = 0; i < names->count; i++)
-        if (is_second_name(a, names->names[i]))
-            a->outcomes[tensor_note_of(a->c->checked, names->names[i])->number].second = ++number;
+    for (int i = 0, number = 0; i < names->count; i++) {
+        struct run_status *o = second_name_at(a, names->names[i]);
+        if (o) o->second = ++number;
+    }
 }
 
 /* 0: s is no such name. */
 static uint64_t second_name(const struct assign *a, const struct symbol *s)
 {
-    if (!s->exchange || !is_second_name(a, s)) return 0;
-    const struct run_status *o = &a->outcomes[tensor_note_of(a->c->checked, s)->number];
-    if (o->second == 0) count_second_names(a, s->exchange);
-    return bit_of_second_name(o->second - 1);
+    const struct run_status *o = s->exchange ? second_name_at(a, s) : NULL;
+    if (o && o->second == 0) count_second_names(a, s->exchange);
+    return o ? bit_of_second_name(o->second - 1) : 0;
 }
 
 /* All that may mean a buffer which one of the others had.  A name that was taken over leaves its buffer with two. */
@@ -154,11 +156,9 @@ static uint64_t possible_names(const struct assign *a, const struct symbol *t)
 {
     uint64_t names = 0;
     for (int i = 0, number = 0; i < t->exchange->count && names != UINT64_MAX; i++) {
-        const struct symbol *s = t->exchange->names[i];
-        if (!is_second_name(a, s)) continue;
-        const struct tensor_note *note = tensor_note_of(a->c->checked, s);
-        if (s->is_taken || a->outcomes[note->number].is_live) names |= bit_of_second_name(number);
-        number++;
+        const struct run_status *o = second_name_at(a, t->exchange->names[i]);
+        if (o && (t->exchange->names[i]->is_taken || o->is_live)) names |= bit_of_second_name(number);
+        number += o != NULL;
     }
     return names;
 }
@@ -210,10 +210,9 @@ static void add_unwritten(struct assign *a, const struct ir_use *use)
 static void say_unwritten(const struct assign *a, const struct ir_use *use)
 {
     const struct symbol *t = use->tensor->symbol;
-    if (use->kind == IR_USE_AWAIT)
-        diag_error(a->c->diag, DIAG_E13, use->at->at, "'%s' is awaited here but was never written", t->name);
-    else
-        diag_error(a->c->diag, DIAG_E06, use->at->at, "'%s' is read here but was never written", t->name);
+    const bool is_await = use->kind == IR_USE_AWAIT;
+    diag_error(a->c->diag, is_await ? DIAG_E13 : DIAG_E06, use->at->at, "'%s' is %s here but was never written",
+               t->name, is_await ? "awaited" : "read");
     diag_note(a->c->diag, t->decl->at, "'%s' is declared here", t->name);
 }
 

@@ -4,6 +4,7 @@ import ctypes
 import os
 import select
 import signal
+import sys
 import threading
 
 from . import _library as c
@@ -86,15 +87,20 @@ class Runtime(Handle):
         if not self._handle:
             raise PtoError(c.last_error(None).decode(), status.value)
 
+    def _open_handle(self):
+        if self._handle is None:
+            raise PtoError("this runtime is closed")
+        return self._handle
+
     @property
     def ranks(self):
         """How many ranks there are."""
-        return c.ranks(self._handle)
+        return c.ranks(self._open_handle())
 
     @property
     def rank(self):
         """Which of them this process is, from 0."""
-        return c.rank(self._handle)
+        return c.rank(self._open_handle())
 
     def cancel(self):
         """Ends the call that runs, from any thread: it raises RunError."""
@@ -103,7 +109,7 @@ class Runtime(Handle):
 
     def trim(self):
         """Memory that is kept for the next call goes back to the system."""
-        status = c.runtime_trim(self._handle)
+        status = c.runtime_trim(self._open_handle())
         if status != 0:
             raise PtoError(c.status_name(status).decode(), status)
 
@@ -148,9 +154,7 @@ def current():
     runtime = getattr(_here, "runtime", None)
     if runtime is None:
         runtime = _here.runtime = Runtime()
-    if not runtime._handle:
-        raise PtoError("this runtime is closed")
-    return runtime._handle
+    return runtime._open_handle()
 
 
 # ---- Ctrl-C ----
@@ -226,9 +230,17 @@ def _start_anew_after_fork():
 os.register_at_fork(after_in_child=_start_anew_after_fork)
 
 
+def _write_printed():
+    """Python's lines come before those that the program prints, which has a buffer of its own."""
+    out = sys.stdout
+    if out is sys.__stdout__ and out and not out.closed:
+        out.flush()
+
+
 def call(function, runtime, *arguments):
     """function(runtime, *arguments), which Ctrl-C cancels."""
     global _running
+    _write_printed()
     if threading.get_ident() != _main:
         return function(runtime, *arguments)
     if _pipe is None:

@@ -22,6 +22,7 @@ enum lifetime_answer {
 struct lifetime {
     struct lifetime *next; /* in the table, under the lock */
     uint32_t forks;        /* of this process and its ancestors, when the runtime was created */
+    bool is_called;        /* a thread calls a program, and may wait before its run begins; under the lock */
     _Atomic int use;       /* enum lifetime_use.  W under the lock, R anyone, relaxed: a hint */
 };
 
@@ -31,6 +32,10 @@ enum lifetime_answer ptoi_lifetime_look(const struct lifetime *l);
 /* LIFETIME_FREE: it was, and is now in that use until ptoi_lifetime_give. */
 enum lifetime_answer ptoi_lifetime_take(struct lifetime *l, enum lifetime_use use);
 void ptoi_lifetime_give(struct lifetime *l);
+/* false: another thread is in such a call.  true: the caller is, until ptoi_lifetime_return; the runtime exists so
+ * long. */
+bool ptoi_lifetime_call(struct lifetime *l);
+void ptoi_lifetime_return(struct lifetime *l);
 /* LIFETIME_FREE: it was, and is unknown from now on. */
 enum lifetime_answer ptoi_lifetime_end(struct lifetime *l);
 

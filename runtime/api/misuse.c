@@ -2,6 +2,7 @@
 #include "misuse.h"
 #include "debug/crash.h"
 #include "runtime.h"
+#include "registry/pins.h"
 #include <string.h>
 
 static _Thread_local char create_failure[256];
@@ -163,6 +164,7 @@ PTOStatus ptoi_take_for_destroy(PTORuntime *rt)
     case LIFETIME_FORKED: return refuse_forked(rt, call);
     case LIFETIME_IN_USE: break;
     }
+    ptoi_pins_cancel(&rt->cancels);
     return ptoi_misuse(rt, NULL,
                        "pto_runtime_destroy during a run: the runtime exists until its run has ended, and is destroyed "
                        "by a later call");

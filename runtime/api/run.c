@@ -12,6 +12,7 @@
 #include "engine/watchdog.h"
 #include "memory/pool.h"
 #include "memory/scratch.h"
+#include "registry/pins.h"
 #include "shared/system.h"
 #include <pto/pto_program.h>
 #include <string.h>
@@ -241,4 +242,5 @@ void pto_cancel(PTORuntime *rt)
     if (ptoi_refuse_unless_alive(rt, "pto_cancel") != PTO_OK) return;
     ptoi_fail(rt->core.run_status, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
     rt->core.engine->poke(&rt->core);
+    ptoi_pins_cancel(&rt->cancels);
 }

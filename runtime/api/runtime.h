@@ -41,9 +41,9 @@ struct PTORuntime {
     struct stack_bounds stack;  /* that the orchestration runs on */
     struct own_stack own_stack;
     PTOFlowControlStats flow_stats;
-    _Atomic bool is_called; /* a thread is in pto_program_call; W that thread: acquire, release */
-    struct joined *joined;  /* of rank 0: the records of all ranks, report/joined.h; NULL: this one's alone */
-    PTOLoaded *recorded;    /* the program of the recorded run, which names parts of it; NULL: none */
+    _Atomic uint32_t cancels; /* how often pto_cancel was called; W under the lock of the registry */
+    struct joined *joined;    /* of rank 0: the records of all ranks, report/joined.h; NULL: this one's alone */
+    PTOLoaded *recorded;      /* the program of the recorded run, which names parts of it; NULL: none */
     void (*forget)(PTOLoaded *recorded);
     void *keeper;          /* the call that runs; NULL: none */
     PTOScope result_scope; /* of the run: who is given a tensor of this scope keeps it */

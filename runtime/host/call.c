@@ -255,7 +255,8 @@ static PTOStatus bound_call(struct calling *c)
         if (mirror && c->entry->formals[f].direction != PTO_HOST)
             c->pins[f].holder = mirror->holder(c->rt->core.backend);
     }
-    if (status == PTO_OK) status = ptoi_pins_take(c->pins, c->entry->formal_count, c->no_wait, &which);
+    const struct pins_wait wait = {&c->rt->cancels, c->cancels};
+    if (status == PTO_OK) status = ptoi_pins_take(c->pins, c->entry->formal_count, c->no_wait ? NULL : &wait, &which);
     if (status != PTO_OK) {
         host_fail(&c->error, HOST_USAGE, "'%s': %s", c->entry->formals[which].name, pto_last_error(NULL));
         return status;
@@ -336,6 +337,7 @@ static PTOStatus call_idle(PTORuntime *rt, PTOLoaded *loaded, const char *name, 
     c.error.is_of_call = true;
     c.complaint = PTO_COMPLAINT_NONE;
     c.no_wait = c.has_run = false;
+    c.cancels = load_relaxed(&rt->cancels); /* relaxed: a number */
     c.call.result = NULL;
     c.rooms = NULL;
     c.room_count = c.matrix_count = 0;
@@ -367,12 +369,12 @@ PTOStatus pto_program_call(PTORuntime *rt, PTOLoaded *program, const char *entry
         return ptoi_thread_fail(PTO_ERR_MISUSE, "pto_program_call: the program or the list of arguments is NULL");
     PTOStatus status = PTO_ERR_STATE;
     ptoi_loaded_retain(program); /* who sees that the runtime is called may close the program */
-    if (atomic_exchange_explicit(&rt->is_called, true, memory_order_acquire)) {
+    if (!ptoi_lifetime_call(&rt->lifetime)) {
         ptoi_thread_fail(status, "pto_program_call: another thread calls a program on this runtime");
     } else {
         status = call_idle(rt, program, entry, arguments, count);
         fflush(stdout); /* a host of another language has a buffer of its own, and what it prints later comes later */
-        atomic_store_explicit(&rt->is_called, false, memory_order_release);
+        ptoi_lifetime_return(&rt->lifetime);
     }
     ptoi_loaded_release(program);
     return status;

@@ -38,6 +38,7 @@ struct calling {
     struct host_error error;
     PTOComplaint complaint;
     bool no_wait, has_run;
+    uint32_t cancels; /* of the runtime, when the call began */
     /* entry->formal_count of each */
     struct bind_formal *formals;
     struct given *given;

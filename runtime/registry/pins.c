@@ -113,9 +113,9 @@ static void bind(struct pin *pins, int count)
     }
 }
 
-static bool may_wait(const struct pin *p, bool no_wait)
+static bool may_wait(const struct pin *p, const struct pins_wait *wait)
 {
-    return !no_wait && ptoi_registry_may_wait() && !ptoi_map_is_own(p->buffer->block);
+    return wait && ptoi_registry_may_wait() && !ptoi_map_is_own(p->buffer->block);
 }
 
 static PTOStatus refuse_busy(const char *why)
@@ -123,7 +123,20 @@ static PTOStatus refuse_busy(const char *why)
     return ptoi_thread_fail(PTO_ERR_BUSY, "the memory of a tensor is in use: %s", why);
 }
 
-PTOStatus ptoi_pins_take(struct pin *pins, int count, bool no_wait, int *which)
+void ptoi_pins_cancel(_Atomic uint32_t *cancels)
+{
+    ptoi_registry_lock();
+    add_relaxed(cancels, 1); /* relaxed: under the lock */
+    ptoi_registry_changed();
+    ptoi_registry_unlock();
+}
+
+static bool is_cancelled(const struct pins_wait *wait)
+{
+    return wait && load_relaxed(wait->cancels) != wait->seen; /* relaxed: under the lock */
+}
+
+PTOStatus ptoi_pins_take(struct pin *pins, int count, const struct pins_wait *wait, int *which)
 {
     int unused;
     if (!which) which = &unused;
@@ -133,11 +146,13 @@ PTOStatus ptoi_pins_take(struct pin *pins, int count, bool no_wait, int *which)
     enum separation found;
     while ((found = look(pins, count, which)) != SEPARATE_READY) {
         if (found == SEPARATE_AGAIN) continue;
-        if (found != SEPARATE_WAIT || !may_wait(&pins[*which], no_wait)) break;
+        if (found != SEPARATE_WAIT || !may_wait(&pins[*which], wait) || is_cancelled(wait)) break;
         ptoi_registry_wait();
     }
     if (found == SEPARATE_READY)
         bind(pins, count);
+    else if (found == SEPARATE_WAIT && is_cancelled(wait))
+        status = ptoi_thread_fail(PTO_ERR_CANCELLED, "the call was cancelled while it waited for a run or a map");
     else
         status = ptoi_stale_refuse(pins[*which].buffer, found, "the call");
     ptoi_registry_unlock();

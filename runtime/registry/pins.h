@@ -33,14 +33,23 @@ struct pin {
     uint8_t merged; /* the access of all of them */
 };
 
+/* Who waits for pins until a count, which grows under the lock of the registry, is another one than it was. */
+struct pins_wait {
+    const _Atomic uint32_t *cancels;
+    uint32_t seen;
+};
+/* Who waits with this count waits no longer.  Any thread. */
+void ptoi_pins_cancel(_Atomic uint32_t *cancels);
+
 /* Binds all pins of the array or none.  The array is the caller's and stays where it is until the drop.
- * Blocks while another run, or a map of another thread, is in the way, unless no_wait.
- * PTO_OK; PTO_ERR_BUSY: in the way is a map of the calling thread or a run that the calling thread is in, or no_wait;
+ * Blocks while another run, or a map of another thread, is in the way; wait NULL: never.
+ * PTO_OK; PTO_ERR_BUSY: in the way is a map of the calling thread or a run that the calling thread is in, or anything
+ * where it must not wait; PTO_ERR_CANCELLED: the count of `wait` has changed;
  * PTO_ERR_READ_ONLY, PTO_ERR_OVERLAP: a written tensor that is read-only, or two of whose indices are one element;
  * PTO_ERR_NOMEM: the memory of a detached tensor; PTO_ERR_DEVICE: a device that had the elements has failed.
  * *which (may be NULL): the index of the pin that failed.
  * pto_last_error(NULL) has the text. */
-PTOStatus ptoi_pins_take(struct pin *pins, int count, bool no_wait, int *which);
+PTOStatus ptoi_pins_take(struct pin *pins, int count, const struct pins_wait *wait, int *which);
 
 /* The memory of a bound pin that may stay with its holder after the run; NULL: it must be in the host's memory then, or
  * another pin of the set is on the same memory.  *is_output: all of it will be written. */

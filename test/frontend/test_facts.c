@@ -1,4 +1,5 @@
-/* test_facts.c - proofs about integers: nothing that is wrong for some values is proved, and each rule of an operator is.
+/* test_facts.c - proofs about integers: nothing is proved that is wrong for some values, and each rule of an operator
+ * is.
  * Idea       random facts and questions over three integers are asked of every value in a small cube, where they can be
  *            counted out: the least value of an expression is never proved to be one more.  A table has what each
  *            operator promises, as sharp as it is: one less cannot be proved.

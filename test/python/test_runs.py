@@ -43,10 +43,10 @@ class Runs(unittest.TestCase):
         with self.assertRaises(ptoc.PtoError):
             ptoc.Pool(0)
 
-    def test_what_a_call_prints_is_written_when_it_returns(self):
-        text = f"import os, ptoc; ptoc.compile({os.fspath(path)!r}).fail(1); os.write(1, b'later')"
+    def test_what_a_call_prints_stands_where_the_call_does(self):
+        text = f"import os, ptoc; print('earlier'); ptoc.compile({os.fspath(path)!r}).fail(1); os.write(1, b'later')"
         done = subprocess.run([sys.executable, "-B", "-c", text], env={**os.environ, "PYTHONUNBUFFERED": ""}, stdout=subprocess.PIPE, check=True)
-        self.assertEqual(done.stdout, b"1\nlater")
+        self.assertEqual(done.stdout, b"earlier\n1\nlater")
 
     def test_a_call_is_cancelled_from_another_thread(self):
         with ptoc.Runtime() as runtime:
@@ -93,6 +93,83 @@ class Runs(unittest.TestCase):
         self.assertIn("a call runs on this runtime", str(refused))
         self.assertRegex(str(failed[0]), "PTO_ERR_MISUSE: .*closed meanwhile|pto_runtime_destroy during a run")
         self.assertIsNone(runtime._handle)  # by the end of the `with`
+        runtime.close()
+
+    def during_a_call(self, what):
+        """what(runtime, tensor, end): on another thread a call holds the tensor, until end()."""
+        a = ptoc.empty("f32", 1)
+        holder, began = ptoc.Runtime(), threading.Event()
+
+        def hold():
+            with holder:
+                began.set()
+                with self.assertRaises(ptoc.RunError):
+                    m.wait(a, 10**9)
+
+        def end():
+            while thread.is_alive():
+                holder.cancel()
+                thread.join(0.02)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        began.wait()
+        with ptoc.no_wait(), ptoc.Runtime():
+            while True:
+                try:
+                    m.total(a, a[:1])
+                except ValueError:  # E09: the other call has not begun
+                    continue
+                except ptoc.RunError:
+                    break
+        try:
+            what(a)
+        finally:
+            end()
+
+    def waiting_call(self, a, ends):
+        """A call that waits for the tensor, ended by ends(runtime): its error."""
+        failed, waits = [], threading.Event()
+
+        def call():
+            with runtime:
+                waits.set()
+                with self.assertRaises(ptoc.PtoError) as raised:
+                    m.total(a, ptoc.empty("f32", 1))
+                failed.append(str(raised.exception))
+
+        runtime = ptoc.Runtime()
+        thread = threading.Thread(target=call)
+        thread.start()
+        waits.wait()
+        while thread.is_alive():
+            time.sleep(0.05)  # else the call has not begun
+            ends(runtime)
+            thread.join(0.05)
+        return failed[0]
+
+    def test_a_call_that_waits_for_an_argument_is_cancelled(self):
+        self.during_a_call(lambda a: self.assertIn("cancelled while it waited", self.waiting_call(a, lambda runtime: runtime.cancel())))
+
+    def test_a_runtime_is_not_closed_under_a_call_that_waits(self):
+        refused = []
+
+        def close(runtime):
+            try:
+                runtime.close()
+            except ptoc.PtoError as e:
+                refused.append(str(e))
+
+        self.during_a_call(lambda a: self.assertIn("cancelled while it waited", self.waiting_call(a, close)))
+        self.assertIn("a call runs on this runtime", refused[0])
+
+    def test_a_closed_runtime_says_so(self):
+        runtime = ptoc.Runtime()
+        runtime.close()
+        for ask in (lambda: runtime.rank, lambda: runtime.ranks, runtime.trim):
+            with self.assertRaisesRegex(ptoc.PtoError, "this runtime is closed"):
+                ask()
+        runtime.cancel()  # nothing runs
         runtime.close()
 
     def test_a_call_that_may_not_wait_says_that_it_would(self):

@@ -137,7 +137,7 @@ static void change(struct worker *w, struct group *g)
         pto_tensor_unmap(v->t);
     } else { /* as a run does */
         struct pin pin = {.tensor = v->t, .access = PTO_READ_WRITE};
-        if (ptoi_pins_take(&pin, 1, false, NULL) != PTO_OK)
+        if (ptoi_pins_take(&pin, 1, MAY_WAIT, NULL) != PTO_OK)
             w->mistakes++;
         else {
             ((int64_t *)pin.address)[i * d.strides[0]] = value;

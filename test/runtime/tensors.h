@@ -7,6 +7,10 @@
 #include <string.h>
 #include "unit.h"
 
+/* Who takes pins waits for them: nothing cancels it. */
+__attribute__((unused)) static const _Atomic uint32_t no_cancels = 0;
+#define MAY_WAIT (&(const struct pins_wait){&no_cancels, 0})
+
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__})
 
 /* i64 elements 0, 1, 2, ... in row-major order. */

@@ -8,7 +8,7 @@
 static bool share_memory(PTOTensor *a, PTOTensor *b)
 {
     struct pin pins[2] = {{.tensor = a, .access = PTO_READ}, {.tensor = b, .access = PTO_READ}};
-    EXPECT_EQ(ptoi_pins_take(pins, 2, true, NULL), PTO_OK);
+    EXPECT_EQ(ptoi_pins_take(pins, 2, NULL, NULL), PTO_OK);
     const bool same = pins[0].address == pins[1].address;
     ptoi_pins_drop(pins, 2, false);
     return same;
@@ -120,7 +120,7 @@ TEST(a_run_that_writes_separates)
 {
     PTOTensor *t = numbers(1, SHAPE(4)), *d = pto_tensor_detach(t);
     struct pin pins[2] = {{.tensor = t, .access = PTO_READ_WRITE}, {.tensor = d, .access = PTO_READ}};
-    EXPECT_EQ(ptoi_pins_take(pins, 2, true, NULL), PTO_OK);
+    EXPECT_EQ(ptoi_pins_take(pins, 2, NULL, NULL), PTO_OK);
     EXPECT(pins[0].address != pins[1].address);
     *(int64_t *)pins[0].address = 8;
     ptoi_pins_drop(pins, 2, false);
@@ -134,10 +134,10 @@ TEST(a_detach_during_a_run_has_what_the_run_left)
 {
     PTOTensor *t = numbers(1, SHAPE(4));
     struct pin pin = {.tensor = t, .access = PTO_READ_WRITE};
-    EXPECT_EQ(ptoi_pins_take(&pin, 1, true, NULL), PTO_OK);
+    EXPECT_EQ(ptoi_pins_take(&pin, 1, NULL, NULL), PTO_OK);
     PTOTensor *d = pto_tensor_detach(t);
     struct pin other = {.tensor = d, .access = PTO_READ};
-    EXPECT_EQ(ptoi_pins_take(&other, 1, true, NULL), PTO_ERR_BUSY);
+    EXPECT_EQ(ptoi_pins_take(&other, 1, NULL, NULL), PTO_ERR_BUSY);
     pto_tensor_release(t);
     *(int64_t *)pin.address = 8;
     ptoi_pins_drop(&pin, 1, false);

@@ -202,7 +202,7 @@ TEST(a_tensor_of_the_run_of_the_caller)
     PTODetached out;
     struct ArrowArray a;
     struct ArrowSchema s;
-    EXPECT_EQ(ptoi_pins_take(&pin, 1, false, NULL), PTO_OK);
+    EXPECT_EQ(ptoi_pins_take(&pin, 1, MAY_WAIT, NULL), PTO_OK);
     PTOTensor *apart = pto_tensor_detach(t);
     int run;
     const void *before = ptoi_orchestrate(&run);
@@ -228,7 +228,7 @@ TEST(a_matrix_of_the_run_of_the_caller)
     PTOSparse *a = diagonal(PTO_CSR, array), *was = a;
     struct pin pin = {.tensor = array[0], .access = PTO_READ_WRITE};
     PTODetached out[PTO_SPARSE_ARRAYS];
-    EXPECT_EQ(ptoi_pins_take(&pin, 1, false, NULL), PTO_OK);
+    EXPECT_EQ(ptoi_pins_take(&pin, 1, MAY_WAIT, NULL), PTO_OK);
     int run;
     const void *before = ptoi_orchestrate(&run);
     NONE(PTO_ERR_BUSY, "in a run", pto_sparse_make(PTO_CSR, 3, 4, array, PTO_CHECK_ALL));

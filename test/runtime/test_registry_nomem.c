@@ -134,7 +134,7 @@ static void bind_detached(PTOTensor *t)
 {
     PTOTensor *d = pto_tensor_detach(t);
     struct pin pin = {.tensor = t, .access = PTO_WRITE};
-    const PTOStatus status = ptoi_pins_take(&pin, 1, true, NULL);
+    const PTOStatus status = ptoi_pins_take(&pin, 1, NULL, NULL);
     if (status == PTO_OK)
         ptoi_pins_drop(&pin, 1, false);
     else

@@ -168,7 +168,7 @@ TEST(every_order_of_the_ends_is_fine)
         PTOTensor *t = pto_tensor_attach(&f), *detached = pto_tensor_detach(t), *view = pto_tensor_slice(t, 0, 2, 3, 1);
         struct DLManagedTensorVersioned *m = pto_tensor_to_dlpack(view, 1, 0);
         struct pin pin = {.tensor = t, .access = PTO_READ_WRITE};
-        EXPECT_EQ(ptoi_pins_take(&pin, 1, true, NULL), PTO_OK);
+        EXPECT_EQ(ptoi_pins_take(&pin, 1, NULL, NULL), PTO_OK);
         PTOTensor *arrays[3] = {view, view, view};
         PTOSparse *s = pto_sparse_make(PTO_COO, 8, 8, arrays, PTO_CHECK_SHAPE);
         unsigned left = 0x3f;

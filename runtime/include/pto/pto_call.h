@@ -202,8 +202,8 @@ static inline PTOArgument pto_argument_flags_(int64_t flags)
 /* Runs an entry (NULL: the only one) on these arguments, in their buffers.  A tensor may have any strides that the
  * kernels of its formal take.  `out` formals that are not given are made and dropped.  Params have the values given
  * here, else their defaults; they belong to this call.  The arguments may be released, and the program closed, at any
- * time.  What it prints has been written when the call returns.  pto_cancel(rt) ends the call.  Where no kernel runs
- * (engine graph, skip_kernels) what the call makes is zeros, and what it was given does not change.
+ * time.  What it prints has been written when the call returns.  pto_cancel(rt) ends the call, also while it waits.
+ * Where no kernel runs (engine graph, skip_kernels) what the call makes is zeros, and what it was given stays as it is.
  * Caller     any thread, outside a run of rt; several runtimes may call one program at once.  Blocks until every task
  *            has completed, and before that while other runs or maps use an argument.
  * Status     as pto_run_entry, and before anything runs: PTO_ERR_ARGUMENT: a wrong or missing argument (its text is
