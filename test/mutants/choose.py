@@ -22,7 +22,7 @@ LEFT_OUT = ("runtime/report/page.c",)
 PROOFS = ("frontend/sema/facts.c", "frontend/sema/facts_conditions.c", "frontend/sema/fact_list.c",
           *("frontend/sema/equations/%s.c" % name for name in ("accesses", "bounds", "coverage", "ranges", "reductions", "scopes", "writes")))
 ORDER_OF_SIZES = re.compile(r"(_order|difference)\([^()]*(\([^()]*\)[^()]*)*, $")   # a <= b + N is given or asked as f(a, b, N)
-LIMITS = re.compile(r"\b(work|left|depth|MAX_ALL)\b")
+LIMITS = re.compile(r"\b(work|left|depth|steps|MAX_\w+|64)\b")
 SHARE = {"compare": 20, "negate": 18, "logic": 14, "drop": 18, "arithmetic": 14, "constant": 10, "join": 30, "order": 6}
 
 
