@@ -69,7 +69,7 @@ static void know_condition(struct eq_work *w, const struct eq_expr *e, bool trut
     }
 }
 
-static void know_guards(struct eq_work *w, const struct eq_guard *g)
+void eq_know_guards(struct eq_work *w, const struct eq_guard *g)
 {
     for (; g; g = g->outer) know_condition(w, g->cond, g->truth);
 }
@@ -93,7 +93,7 @@ static struct sides prove(struct eq_work *w, const struct eq_access *a, const st
     struct facts *f = w->c->facts;
     const size_t mark = facts_mark(f);
     eq_know_vars(w, a->vars, a->var_count);
-    know_guards(w, guard);
+    eq_know_guards(w, guard);
     const struct sides s = {facts_prove(f, index), facts_prove_order(f, index, extent, 1)};
     facts_reset(f, mark);
     return s;

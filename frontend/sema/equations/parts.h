@@ -111,6 +111,7 @@ bool eq_find_ranges(struct eq_work *w, size_t first_access, size_t first_var);
 void eq_check_bounds(struct eq_work *w, struct eq_access *a);
 void eq_know_kernel(struct eq_work *w); /* facts that hold in the whole kernel */
 void eq_know_vars(struct eq_work *w, const struct eq_var *const *vars, int count);
+void eq_know_guards(struct eq_work *w, const struct eq_guard *g); /* of an access: what holds where it is made */
 
 /* ---- writes.c ---- */
 void eq_check_writes(struct eq_work *w);

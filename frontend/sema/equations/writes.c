@@ -142,25 +142,56 @@ static int shared_loops(const struct eq_stmt *a, const struct eq_stmt *b)
     return n;
 }
 
-static void check_read(struct eq_work *w, struct eq_stmt *writer, struct eq_stmt *reader, const struct eq_access *read)
+static bool check_read(struct eq_work *w, struct eq_stmt *writer, struct eq_stmt *reader, const struct eq_access *read)
 {
     const int shared = shared_loops(writer, reader);
     const struct eq_access *write = writer->target;
     bool carried = false;
-    if (object_of(write) != object_of(read) || (writer != reader && shared == 0)) return;
-    if (same_place(write, read)) return;
+    if (object_of(write) != object_of(read) || (writer != reader && shared == 0)) return true;
+    if (same_place(write, read)) return true;
     /* of the iteration at hand: it is whole */
-    if (write->temp && write->temp->private_count > 0 && writer != reader) return;
+    if (write->temp && write->temp->private_count > 0 && writer != reader) return true;
     if (is_earlier(w, write, read, shared, &carried)) {
         writer->carried |= carried;
         reader->carried |= carried;
-        return;
+        return true;
     }
     diag_error(w->c->diag, DIAG_E19, read->at, "'%s' is being written: it can be read only where it is written%s",
                name_of(read), shared > 0 ? ", or where an earlier iteration has written it" : "");
     diag_note(w->c->diag, write->at, "it is written here");
     diag_help(w->c->diag, "keep the values in a temporary first: let t[i] = ...;");
     w->failed = true;
+    return false;
+}
+
+/* Has an earlier iteration of loop v written what is read: is there one, wherever the read is made? */
+static bool is_written_by(struct eq_work *w, const struct eq_access *write, const struct eq_access *read,
+                          const struct eq_var *v)
+{
+    int64_t back = 1; /* where no index names v, each iteration writes the same */
+    bool names = false, is_behind_all = true;
+    for (int d = 0; d < write->rank; d++) {
+        if (!write->index[d].size || !size_names(write->index[d].size, v->symbol)) continue;
+        names = true;
+        is_behind_all &= is_behind(w, write, read, d, v, &back) && back > 0;
+    }
+    if (names && !is_behind_all) return false;
+    struct size_table *t = w->c->sizes;
+    const struct size *first = size_binary(t, SIZE_ADD, v->low, size_const(t, back));
+    const size_t mark = facts_mark(w->c->facts);
+    eq_know_vars(w, read->vars, read->var_count);
+    eq_know_guards(w, read->guard);
+    const bool is_later = facts_prove_order(w->c->facts, first, size_symbol(t, v->symbol), 0);
+    facts_reset(w->c->facts, mark);
+    return is_later;
+}
+
+static bool is_written_before(struct eq_work *w, const struct eq_stmt *s, const struct eq_access *read)
+{
+    if (s->id < read->stmt->id) return true;
+    for (int i = 0, shared = shared_loops(s, read->stmt); i < shared; i++)
+        if (is_written_by(w, s->target, read, s->loops[i])) return true;
+    return false;
 }
 
 /* An `out` has no values before a statement gives it some. */
@@ -170,7 +201,7 @@ static void check_initialised(struct eq_work *w, const struct eq_access *read)
     for (size_t i = 0; i < w->stmts.count; i++) {
         const struct eq_stmt *s = w->stmts.data[i];
         if (s->target->formal != read->formal || s->kind != EQ_ASSIGN) continue;
-        if (s->id < read->stmt->id || shared_loops(s, read->stmt) > 0) return;
+        if (is_written_before(w, s, read)) return;
     }
     diag_error(w->c->diag, DIAG_E06, read->at, "'%s' is an 'out' that nothing has written before", read->formal->name);
     diag_help(w->c->diag, "an 'inout' has the values that the caller gave it");
@@ -183,8 +214,9 @@ void eq_check_writes(struct eq_work *w)
     for (size_t i = 0; i < w->accesses.count; i++) {
         struct eq_access *a = w->accesses.data[i];
         if (a->is_target) continue;
-        check_initialised(w, a);
+        bool is_good = true;
         for (size_t k = 0; k < w->stmts.count; k++)
-            check_read(w, w->stmts.data[k], (struct eq_stmt *)(uintptr_t)a->stmt, a);
+            is_good &= check_read(w, w->stmts.data[k], (struct eq_stmt *)(uintptr_t)a->stmt, a);
+        if (is_good) check_initialised(w, a);
     }
 }
