@@ -155,10 +155,9 @@ static uint64_t possible_names(const struct assign *a, const struct symbol *t)
     uint64_t names = 0;
     for (int i = 0, number = 0; i < t->exchange->count && names != UINT64_MAX; i++) {
         const struct symbol *s = t->exchange->names[i];
-        if (!is_second_name(a, s)) continue;
-        const struct tensor_note *note = tensor_note_of(a->c->checked, s);
-        if (s->is_taken || a->outcomes[note->number].is_live) names |= bit_of_second_name(number);
-        number++;
+        const int bit = is_second_name(a, s) ? number++ : -1;
+        if (bit >= 0 && (s->is_taken || a->outcomes[tensor_note_of(a->c->checked, s)->number].is_live))
+            names |= bit_of_second_name(bit);
     }
     return names;
 }

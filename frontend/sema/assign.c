@@ -156,7 +156,9 @@ void assign_check(struct checker *c, struct ast *s)
         return;
     }
     attrs_check(c, s, v);
+    c->is_assigned = target->kind == AST_NAME;
     const struct type *t = exprs_check(c, target, AS_PLACE);
+    c->is_assigned = false;
     if (target->bad) {
         exprs_check(c, v, AS_PLACE);
         notes_bad(s);

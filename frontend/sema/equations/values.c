@@ -423,6 +423,10 @@ struct eq_value eq_value_of(struct eq_work *w, struct ast *n)
     case AST_INDEX: return of_index(w, n);
     case AST_CALL: return eq_call(w, n);
     case AST_REDUCTION: return eq_reduction(w, n);
+    case AST_AWAIT:
+        diag_error(w->c->diag, DIAG_E19, n->at, "in a kernel nothing is awaited: its arguments are there");
+        diag_fix(w->c->diag, (struct span){n->at.file, n->at.begin, n->await.operand->at.begin}, "", "remove 'await'");
+        return eq_fail(w);
     default: diag_error(w->c->diag, DIAG_E19, n->at, "a number is needed here"); return eq_fail(w);
     }
 }
