@@ -88,6 +88,7 @@ static const struct type *check_member(struct checker *c, struct ast *e)
             diag_help(c->diag, "its elements have: [i].%s", e->name);
         else if (t->kind == TYPE_TENSOR)
             members_help(c, e);
+        if (strcmp(e->name, "await") == 0) diag_help(c->diag, "'await' stands before the element: await x[0]");
         return notes_fail(c, e);
     }
     const struct symbol *structure = t->structure;

@@ -32,9 +32,10 @@ void parse_report_problem(struct parse *cx, const struct token *t)
 {
     // A number that is too large is a number all the same: its id is that of constants.
     enum diag_id id = t->kind == TOK_FLOAT ? DIAG_E15 : DIAG_E00;
-    if (!cx->gave_up && (!cx->is_skipping || t->ends_file))
+    const bool is_said = cx->is_noise && t->kind == TOK_BAD && !t->ends_file; /* of this statement, by another */
+    if (!cx->gave_up && !is_said && (!cx->is_skipping || t->ends_file))
         diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
-    if (!cx->gave_up && !cx->is_skipping) foreign_syntax_hint_token(cx, t);
+    if (!cx->gave_up && !is_said && !cx->is_skipping) foreign_syntax_hint_token(cx, t);
     cx->had_error = true;
     cx->is_noise = t->kind != TOK_FLOAT;
     if (t->ends_file) cx->gave_up = true;
@@ -366,10 +367,13 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
     else if ((found == TOK_IN || found == TOK_OUT || found == TOK_INOUT) && is_expected(expected, count, ","))
         diag_fix(d, (struct span){cx->last.at.file, cx->last.at.end, cx->last.at.end}, ",", "insert ','");
     else if (is_word && found != TOK_ELSE && is_expected(expected, count, "name") &&
+             !(is_expected(expected, count, ")") && is_expected(expected, count, ",")) &&
              !(is_more_than_name(expected, count) && has_place_of_its_own(found)))
         diag_help(d, "'%.*s' is a reserved word and can not be a name", (int)length, text);
     else if (found == TOK_ASSIGN && is_expected(expected, count, "=="))
         diag_fix(d, cx->now.at, "==", "two values are compared with '=='");
+    else if (found == TOK_RPAREN && cx->last.kind == TOK_COMMA)
+        diag_fix(d, cx->last.at, "", "remove ','");
     else if (found == TOK_C_BODY && is_expected(expected, count, ")"))
         diag_help(d, "the '(' of the parameters is not closed");
 

@@ -183,7 +183,10 @@ static struct eq_value stray(struct eq_work *w, const char *name, struct span at
     vec_push(&w->said, name);
     if (eq_is_read_early(w, name, at)) return eq_fail(w);
     diag_error(w->c->diag, DIAG_E19, at, "'%s' is neither on the left nor bound by a reduction", name);
-    diag_help(w->c->diag, "sum(%s: ...) binds it, and so does 'for %s in 0 .. n { }'", name, name);
+    if (w->stmt && w->stmt->kind == EQ_LET && w->frees.count == 0)
+        diag_help(w->c->diag, "a temporary of many elements has its indices on the left: let t[%s] = ...", name);
+    else
+        diag_help(w->c->diag, "sum(%s: ...) binds it, and so does 'for %s in 0 .. n { }'", name, name);
     return eq_fail(w);
 }
 

@@ -108,12 +108,19 @@ bool foreign_slice_of_python(const struct scene *s)
             diag_fix(s->diag, s->last.at, "0 .. ", "write '0 ..'");
         /* x[.. 4] */
     } else if (s->now.kind == TOK_DOTDOT && (s->last.kind == TOK_LBRACKET || s->last.kind == TOK_COMMA) && is_inside) {
-        const char behind = s->text[scene_skip_blanks(s, s->now.at.end)];
+        const bool is_ellipsis = s->text[s->now.at.end] == '.';
+        const uint32_t end = s->now.at.end + is_ellipsis;
+        const char behind = s->text[scene_skip_blanks(s, end)];
         scene_say(s, s->now.at, "both bounds of a slice are written");
         if (behind == ',' || behind == ']') /* x[.., 0] */
-            diag_fix(s->diag, s->now.at, ":", "all of a dimension is ':'");
+            diag_fix(s->diag, scene_span(s, s->now.at.begin, end), ":", "all of a dimension is ':'");
         else
-            diag_fix(s->diag, s->now.at, "0 ..", "write '0 ..'");
+            diag_fix(s->diag, scene_span(s, s->now.at.begin, end), "0 ..", "write '0 ..'");
+        /* x[0 ... 8] */
+    } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_DOT && scene_is_adjacent(&s->last, &s->now)) {
+        scene_say(s, scene_span(s, s->last.at.begin, s->now.at.end), "a range is written 'low .. high'");
+        scene_fix(s, s->last.at.begin, s->now.at.end, "..");
+        return scene_skip_to_block(s);
     } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_RBRACKET) { /* x[2 ..] */
         scene_say(s, s->last.at, "both bounds of a slice are written");
         const char *of = name_of_sliced(s);
@@ -165,6 +172,17 @@ bool foreign_list_of_c(const struct scene *s)
     } else if (s->now.kind == TOK_COMMA && s->last.kind == TOK_NAME &&
                (s->before.kind == TOK_LET || s->before.kind == TOK_VAR)) {
         scene_say(s, s->now.at, "each name has a 'let' or 'var' of its own");
+        /* let a = 1, b = 2; */
+    } else if (s->now.kind == TOK_COMMA && (s->begin.kind == TOK_LET || s->begin.kind == TOK_VAR) &&
+               scene_expects(s, ";")) {
+        scene_say(s, s->now.at, "each name has a 'let' or 'var' of its own");
+        /* assert(c, "text"); */
+    } else if (s->begin.kind == TOK_ASSERT && s->now.kind == TOK_COMMA && scene_expects(s, ")") &&
+               s->text[scene_skip_blanks(s, s->begin.at.end)] == '(') {
+        const uint32_t open = scene_skip_blanks(s, s->begin.at.end), close = scene_find(s, open + 1, ")");
+        scene_say(s, scene_span(s, open, open + 1), "'assert' takes its condition and its text without parentheses");
+        if (s->text[close] == ')')
+            scene_fix(s, s->begin.at.begin, close + 1, scene_print(s, "assert %s", scene_copy(s, open + 1, close)));
     } else {
         return false;
     }

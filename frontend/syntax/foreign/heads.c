@@ -33,6 +33,36 @@ bool foreign_marker_behind(const struct scene *s)
     return scene_skip_statement(s);
 }
 
+/* in out x: f32[4] */
+bool foreign_two_markers(const struct scene *s)
+{
+    if (!is_marker(&s->now) || !is_marker(&s->last) || s->text[scene_skip_blanks(s, s->now.at.end)] == ':')
+        return false;
+    const bool is_both = s->last.kind == TOK_IN && s->now.kind == TOK_OUT;
+    scene_say(s, s->now.at, "a formal or an argument has one direction");
+    scene_fix(s, s->last.at.begin, s->now.at.end, is_both ? "inout" : text_of(s, &s->last));
+    return scene_skip_statement(s);
+}
+
+/* orch g(n: i64): i64 { }, orch f() => { } */
+bool foreign_head_of_function(const struct scene *s)
+{
+    if (!scene_expects(s, "->") || !scene_expects(s, "{") || s->last.kind != TOK_RPAREN) return false;
+    if (s->now.kind == TOK_COLON) {
+        scene_say(s, s->now.at, "the result of a function stands behind '->'");
+        scene_fix(s, s->now.at.begin, s->now.at.end, " ->");
+    } else if (s->now.kind == TOK_FATARROW) {
+        scene_say(s, s->now.at, "the body of a function stands behind its head, without '=>'");
+        if (s->text[scene_skip_blanks(s, s->now.at.end)] == '{')
+            scene_cut(s, s->now.at.begin, scene_skip_blanks(s, s->now.at.end));
+    } else if (s->now.kind == TOK_ON) {
+        scene_say(s, s->now.at, "a function runs on no worker: its kernels do");
+    } else {
+        return false;
+    }
+    return scene_skip_statement(s);
+}
+
 /* float *x, f32[4] x, int n, mut x: f32[4], const x: f32[4] */
 bool foreign_formal_of_c(const struct scene *s)
 {

@@ -135,7 +135,8 @@ bool scene_discard(const struct scene *s, uint32_t end)
 {
     const int kind = s->now.kind;
     if (kind == TOK_LBRACE) { /* the grammar takes it for a block, which ends at once and has no `;` */
-        const uint32_t next = scene_skip_blanks(s, end);
+        uint32_t next = scene_skip_blanks(s, end);
+        while (s->text[next] == ')') next = scene_skip_blanks(s, next + 1); /* of the call around */
         s->cx->closing_count++;
         if (s->text[next] == ';') end = next + 1;
     } else if ((kind == TOK_LBRACKET || kind == TOK_LPAREN) && s->cx->open_count > 0) {

@@ -30,13 +30,15 @@ pattern foreign_word_operator, foreign_else_if, foreign_word_of_statement, forei
     foreign_import_without_quotes, foreign_declaration_without_type, foreign_extents_in_angles,
     foreign_variable_without_value;
 /* heads.c */
-pattern foreign_marker_behind, foreign_formal_of_c, foreign_default_value, foreign_result_of_kernel,
-    foreign_function_without_body, foreign_generics_in_brackets, foreign_generic_call, foreign_word_before_declaration,
-    foreign_constant_without_word, foreign_attribute_without_value;
+pattern foreign_marker_behind, foreign_two_markers, foreign_formal_of_c, foreign_head_of_function,
+    foreign_default_value, foreign_result_of_kernel, foreign_function_without_body, foreign_generics_in_brackets,
+    foreign_generic_call, foreign_word_before_declaration, foreign_constant_without_word,
+    foreign_attribute_without_value;
 /* values.c */
 pattern foreign_await_as_statement, foreign_marker_of_result, foreign_if_as_value, foreign_literal,
     foreign_choice_of_python, foreign_product_of_matrices, foreign_cast, foreign_tiles, foreign_arrow,
-    foreign_prefix_of_string, foreign_arm, foreign_step, foreign_two_targets, foreign_value_alone;
+    foreign_prefix_of_string, foreign_arm, foreign_step, foreign_chained_assignment, foreign_two_targets,
+    foreign_value_alone;
 /* expressions.c */
 pattern foreign_choice_of_c, foreign_division_of_python, foreign_two_characters, foreign_slice_of_python,
     foreign_arguments_with_names, foreign_list_of_c, foreign_address, foreign_half_a_number;

@@ -272,5 +272,8 @@ bool foreign_semicolon_behind_block(const struct scene *s)
     if (s->now.kind != TOK_SEMICOLON || !is_place || s->last.at.begin == s->last.at.end) return false;
     scene_say(s, s->now.at, s->last.kind == TOK_SEMICOLON ? "there is no empty statement" : "no ';' follows a block");
     scene_cut(s, s->now.at.begin, s->now.at.end);
+    uint32_t next = s->now.at.end;
+    while (isspace((unsigned char)s->text[next])) next++;
+    if (strncmp(s->text + next, "else", 4) == 0) s->cx->is_noise = s->cx->is_noise_to_block = true;
     return true;
 }

@@ -56,10 +56,14 @@ bool foreign_literal(const struct scene *s)
     if (kind != TOK_LBRACE && kind != TOK_LBRACKET && kind != TOK_LPAREN) return false;
     const uint32_t end = scene_behind_bracket(s, s->now.at.begin);
     if (end == 0) return false;
-    if (kind == TOK_LBRACE && s->last.kind == TOK_NAME && s->before.kind == TOK_ASSIGN && scene_expects(s, ";")) {
+    const bool is_value = s->before.kind == TOK_ASSIGN || s->before.kind == TOK_RETURN ||
+                          s->before.kind == TOK_LPAREN || s->before.kind == TOK_COMMA;
+    if (kind == TOK_LBRACE && s->last.kind == TOK_NAME && is_value &&
+        (scene_expects(s, ";") || scene_expects(s, ")"))) {
         scene_say(s, scene_span(s, s->last.at.begin, s->now.at.end), "a struct is not written as a value");
         diag_help(s->diag, "it is declared, then each field gets its value: let s: %s; s.n = 1;", s->last.name);
-    } else if (kind == TOK_LBRACKET && scene_expects(s, "integer") && !scene_expects(s, "let") && !begins_here(s)) {
+    } else if ((kind == TOK_LBRACKET || (kind == TOK_LBRACE && s->last.kind == TOK_ASSIGN)) &&
+               scene_expects(s, "integer") && !scene_expects(s, "let") && !begins_here(s)) {
         scene_say(s, s->now.at, "there are no lists of values");
         diag_help(s->diag, "a tensor is written by kernels, an array of scalars by assignments: "
                            "let a: array[3] of i64; a[0] = 1;");
@@ -185,6 +189,17 @@ bool foreign_step(const struct scene *s)
     scene_say(s, s->now.at, "the distance of a range is its 'step'");
     scene_fix(s, s->now.at.begin, s->now.at.end, "step");
     return scene_skip_to_block(s);
+}
+
+/* a = b = 3; */
+bool foreign_chained_assignment(const struct scene *s)
+{
+    if (s->now.kind != TOK_ASSIGN || !scene_expects(s, ";") || !scene_expects(s, "&&") || scene_expects(s, "=") ||
+        (s->begin.kind != TOK_NAME && s->begin.kind != TOK_LET && s->begin.kind != TOK_VAR))
+        return false;
+    scene_say(s, s->now.at, "an assignment has no value");
+    diag_help(s->diag, "each name is assigned by a statement of its own; two values are compared with '=='");
+    return scene_skip_statement(s);
 }
 
 /* a, b = b, a; */
