@@ -127,6 +127,8 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
         return false;
     }
     if (got->rank != want->rank) {
+        if (m->rank_missing == want->rank - got->rank) return false;
+        m->rank_missing = want->rank - got->rank;
         diag_error(c->diag, DIAG_E03, v->at, "%s is %s here, expected %s: rank %d, not %d", what, type_str(c, got),
                    type_str(c, want), got->rank, want->rank);
         fix_rank(c, v, want->rank - got->rank);
