@@ -270,6 +270,58 @@ static bool say_declared_twice(struct complaint *c)
     return true;
 }
 
+/* let t = 1; */
+static bool say_type_or_word(struct complaint *c)
+{
+    return say_type(c) || ((strcmp(c->name, "let") == 0 || strcmp(c->name, "var") == 0) && say_unknown(c));
+}
+
+/* return; */
+static bool say_return(struct complaint *c)
+{
+    const char *text = text_of(c);
+    const uint32_t end = c->at.begin + (uint32_t)strlen("return");
+    if (strncmp(text + c->at.begin, "return", strlen("return")) != 0) return false;
+    c->at.end = end;
+    diag_error(c->front->diag, DIAG_E21, c->at, "the C body of kernel '%s' returns no status: 0 is success",
+               c->kernel->name);
+    diag_fix(c->front->diag, (struct span){c->at.file, end, end}, " 0", "write 'return 0'");
+    return true;
+}
+
+/* x.size() */
+static bool say_member(struct complaint *c)
+{
+    struct span base = {c->at.file, c->at.begin, c->at.begin};
+    const char *text = text_of(c);
+    if (text[base.begin] != '.' && base.begin > 0 && text[base.begin - 1] == '.') base.begin--; /* Clang: the member */
+    base.end = base.begin;
+    while (base.begin > 0 && c_text_is_word(text[base.begin - 1])) base.begin--;
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)(base.end - base.begin), text + base.begin);
+    const struct symbol *formal = formal_of(c, name);
+    if (!formal || formal->type->kind != TYPE_TENSOR) return false;
+    diag_error(c->front->diag, DIAG_E21, base, "'%s' is a pointer in a C body, and has no members", name);
+    diag_help(c->front->diag, "an element is '%s[...]', its extents are the dimension variables of '%s'", name,
+              c->kernel->name);
+    return true;
+}
+
+/* x[i, j]: C takes the last alone. */
+static bool say_comma(struct complaint *c)
+{
+    const char *text = text_of(c);
+    const uint32_t first = c->kernel->decl->kernel->body_at.begin;
+    int depth = 0;
+    for (uint32_t at = c->at.begin; at > first && text[at] != ';'; at--) {
+        if (text[at] == ')' || text[at] == ']') depth++;
+        if ((text[at] != '(' && text[at] != '[') || depth-- > 0) continue;
+        c->at.begin = at;
+        return text[at] == '[' && say_flat(c);
+    }
+    return false;
+}
+
 /* ---- what the compilers say ---- */
 
 /* `*` takes a name. */
@@ -279,7 +331,11 @@ static const struct {
 } table[] = {
     {"'*' undeclared", say_name_or_type},
     {"use of undeclared identifier '*'", say_name_or_type},
-    {"unknown type name '*'", say_type},
+    {"unknown type name '*'", say_type_or_word},
+    {"'return' with no value", say_return},
+    {"non-void function '*' should return", say_return},
+    {"request for member '*' in something not", say_member},
+    {"member reference base type", say_member},
     {"subscripted value is neither", say_flat},
     {"subscripted value is not an array", say_flat},
     {"assignment of read-only location", say_read_only},
@@ -303,6 +359,15 @@ static const struct {
     {"'*' redeclared as different kind", say_declared_twice},
 };
 
+/* Warnings that are certain mistakes in a body. */
+static const struct {
+    const char *pattern;
+    bool (*say)(struct complaint *c);
+} warnings[] = {
+    {"left-hand operand of comma expression has no effect", say_comma},
+    {"left operand of comma operator has no effect", say_comma},
+};
+
 static bool match(struct complaint *c, const char *pattern)
 {
     const char *text = c->text, *const end = text + c->length;
@@ -318,6 +383,13 @@ static bool match(struct complaint *c, const char *pattern)
         snprintf(c->name, sizeof c->name, "%.*s", (int)(text - name), name);
     }
     return true;
+}
+
+static bool say_of_warning(struct complaint *c)
+{
+    for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
+        if (match(c, warnings[i].pattern) && warnings[i].say(c)) break;
+    return false;
 }
 
 /* true: the body is in another language, and what else there is to say of it follows from that. */
@@ -357,7 +429,7 @@ static uint32_t offset_of(const struct source *source, long line, long column)
     return (uint32_t)(at - source->text) + (uint32_t)(column > 0 && (size_t)column <= length + 1 ? column - 1 : 0);
 }
 
-/* "PATH:LINE:COLUMN: error: TEXT" */
+/* "PATH:LINE:COLUMN: error: TEXT", or "warning" */
 static void read_line(struct front *front, const struct checked *checked, const struct symbol **spoilt,
                       const char *line, int length)
 {
@@ -370,15 +442,16 @@ static void read_line(struct front *front, const struct checked *checked, const 
         if ((size_t)length <= path + 1 || memcmp(line, source->path, path) != 0 || line[path] != ':') continue;
         char *at;
         const long number = strtol(line + path + 1, &at, 10), column = *at == ':' ? strtol(at + 1, &at, 10) : 0;
-        const char *text = at + strlen(": error: ");
-        if (number <= 0 || strncmp(at, ": error: ", strlen(": error: ")) != 0) continue;
+        const bool is_error = strncmp(at, ": error: ", strlen(": error: ")) == 0;
+        const char *text = at + strlen(is_error ? ": error: " : ": warning: ");
+        if (number <= 0 || (!is_error && strncmp(at, ": warning: ", strlen(": warning: ")) != 0)) continue;
         const uint32_t offset = offset_of(source, number, column);
         struct complaint c = {.front = front,
                               .kernel = kernel_at(m, offset),
                               .at = {file, offset, offset + 1},
                               .text = text,
                               .length = (int)(line + length - text)};
-        if (c.kernel && c.kernel != *spoilt && say(&c)) *spoilt = c.kernel;
+        if (c.kernel && c.kernel != *spoilt && (is_error ? say(&c) : say_of_warning(&c))) *spoilt = c.kernel;
         return;
     }
 }

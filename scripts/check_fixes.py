@@ -1,13 +1,26 @@
 """Applies every fix of every message of many programs, each by itself, and compiles again: the message has to be gone.
 
 usage: check_fixes.py PREFIX FOLDER PROGRAM-OR-FOLDER...      FOLDER: for the changed copies
+
+Of a folder with pages (.md) the programs in them are taken.
 """
 import glob
 import os
-import shutil
+import re
 import sys
 
 import diagnostics
+
+
+def programs_of(root):
+    """(name, text, options) of each."""
+    for path in [root] if root.endswith(".pto") else sorted(glob.glob(os.path.join(root, "*.pto"))):
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as f:
+            yield os.path.basename(path), f.read(), ["-I", os.path.dirname(path)]
+    for path in sorted(glob.glob(os.path.join(root, "*.md"))):
+        with open(path, encoding="utf-8") as f:
+            for i, text in enumerate(re.findall(r"^```pto[^\n]*\n(.*?)^```$", f.read(), re.S | re.M)):
+                yield "%s-%d.pto" % (os.path.basename(path)[:-3], i), text, []
 
 
 def main():
@@ -15,10 +28,11 @@ def main():
     os.makedirs(folder, exist_ok=True)
     wrong, fixes, programs = [], 0, 0
     for root in sys.argv[3:]:
-        for path in [root] if root.endswith(".pto") else sorted(glob.glob(os.path.join(root, "*.pto"))):
-            copy = os.path.join(folder, os.path.basename(path))
-            shutil.copyfile(path, copy)
-            found, count = diagnostics.fixes_wrong(os.path.join(prefix, "bin", "ptoc"), copy, ["-I", os.path.dirname(path)])
+        for name, text, options in programs_of(root):
+            copy = os.path.join(folder, name)
+            with open(copy, "w", encoding="utf-8", errors="surrogateescape", newline="") as f:
+                f.write(text)
+            found, count = diagnostics.fixes_wrong(os.path.join(prefix, "bin", "ptoc"), copy, options)
             wrong += found
             fixes += count
             programs += count > 0

@@ -27,7 +27,13 @@ static enum by_operation find_operation(struct checker *c, const struct ast *by)
         if (i > 0 && strcmp(by->name, words[i]) == 0) return (enum by_operation)i;
     }
     diag_error(c->diag, DIAG_E01, at, "unknown operation '%s' after 'by'", by->name);
+    static const struct {
+        const char *word, *meant;
+    } foreign[] = {{"add", "sum"},      {"plus", "sum"},    {"mul", "prod"},
+                   {"product", "prod"}, {"maximum", "max"}, {"minimum", "min"}};
     const char *near = nearest_word(by->name, words + 1, BY_COUNT - 1);
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (strcmp(by->name, foreign[i].word) == 0) near = foreign[i].meant;
     if (near)
         diag_fix(c->diag, at, near, "did you mean '%s'?", near);
     else

@@ -12,7 +12,7 @@ static void check_marker(struct checker *c, struct matching *m, int f)
     struct ast *a = m->args[f];
     const struct symbol *formal = m->callee->formals[f];
     enum direction want = direction_writes(formal->dir) ? formal->dir : DIR_NONE;
-    if (a->arg.dir == want) return;
+    if (a->arg.dir == want || (m->callee->decl && m->callee->decl->bad)) return;
     struct span begin = {a->at.file, a->arg.value->at.begin, a->arg.value->at.begin};
     if (a->arg.dir == DIR_NONE) {
         diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s: the argument must say so", formal->name,
@@ -73,6 +73,9 @@ static bool fits_variable(struct checker *c, const struct ast *v, const struct s
     if (!assignable_element(v) && (!is_name || !v->symbol || v->symbol->kind != SYM_VAR || region_of(v))) {
         diag_error(c->diag, DIAG_E08, v->at, "%s is inout: '%s' is not a 'var', which can be assigned", what,
                    place_str(c, v));
+        const struct ast *let = v->kind == AST_NAME && v->symbol && v->symbol->kind == SYM_LET ? v->symbol->decl : NULL;
+        if (let && let->kind == AST_LET && let->decl.value && !let->attrs)
+            diag_fix(c->diag, (struct span){let->at.file, let->at.begin, let->at.begin + 3}, "var", "make it a 'var'");
     } else if (v->type->kind != formal->type->kind) {
         diag_error(c->diag, DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, v->type),
                    type_str(c, formal->type));
@@ -124,6 +127,8 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
         return false;
     }
     if (got->rank != want->rank) {
+        if (m->rank_missing == want->rank - got->rank) return false;
+        m->rank_missing = want->rank - got->rank;
         diag_error(c->diag, DIAG_E03, v->at, "%s is %s here, expected %s: rank %d, not %d", what, type_str(c, got),
                    type_str(c, want), got->rank, want->rank);
         fix_rank(c, v, want->rank - got->rank);

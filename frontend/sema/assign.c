@@ -156,7 +156,12 @@ void assign_check(struct checker *c, struct ast *s)
         return;
     }
     attrs_check(c, s, v);
+    const int before = diag_error_count(c->diag);
+    c->is_assigned = target->kind == AST_NAME;
     const struct type *t = exprs_check(c, target, AS_PLACE);
+    c->is_assigned = false;
+    if (target->bad && target->kind == AST_INDEX && diag_error_count(c->diag) > before)
+        diag_help(c->diag, "equations between elements stand in a kernel: kernel k(...) => { y[i] = x[i]; }");
     if (target->bad) {
         exprs_check(c, v, AS_PLACE);
         notes_bad(s);

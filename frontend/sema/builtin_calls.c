@@ -148,6 +148,9 @@ const struct type *builtin_calls_check(struct checker *c, struct ast *e)
     if (count < b->least || count > b->most) {
         diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %s%d argument%s, not %d", b->name,
                    b->most == ANY_COUNT ? "at least " : "", b->least, b->least == 1 ? "" : "s", count);
+        if (b->gives == GIVES_DIM && count == 1)
+            diag_fix(c->diag, (struct span){e->at.file, e->at.end - 1, e->at.end - 1}, ", 0",
+                     "the number of the dimension, from 0, is the second argument");
         return notes_fail(c, e);
     }
     if (b->gives == GIVES_RANKS) return check_ranks(c, e);

@@ -6,7 +6,7 @@
 
 struct symbol *callee_find(struct checker *c, struct ast *callee)
 {
-    struct symbol *s = NULL;
+    struct symbol *s = NULL, *object = NULL;
     if (callee->kind == AST_NAME) {
         s = declare_lookup(c, callee->name);
         if (!s) names_unknown(c, callee->at, callee->name, "kernel or function", NULL);
@@ -15,6 +15,7 @@ struct symbol *callee_find(struct checker *c, struct ast *callee)
         if (!m) names_unknown(c, callee->member.object->at, callee->member.object->name, "module", NULL);
         if (!m || (m->kind == SYM_MODULE && !m->target)) return NULL;
         callee->member.object->symbol = m;
+        object = m;
         m->is_named = true;
         if (m->kind == SYM_MODULE) {
             s = names_in_module(m->target, callee->name);
@@ -30,7 +31,11 @@ struct symbol *callee_find(struct checker *c, struct ast *callee)
     if (s && (s->kind == SYM_KERNEL || s->kind == SYM_ORCH)) return s;
     if (s || callee->kind != AST_NAME) {
         diag_error(c->diag, DIAG_E19, callee->at, "'%s' is not a kernel or a function", place_str(c, callee));
-        if (s && s->type->kind == TYPE_TENSOR)
+        if (object)
+            members_help_call(c, callee, object);
+        else if (s && s->kind == SYM_STRUCT)
+            diag_help(c->diag, "a struct is declared, then its fields get their values: let s: %s; s.n = 1;", s->name);
+        else if (s && s->type->kind == TYPE_TENSOR)
             diag_help(c->diag, "parts of a tensor stand in brackets: %s[0]", s->name);
     }
     return NULL;

@@ -8,6 +8,13 @@
 #include "decided.h"
 #include "matching.h"
 
+static bool has_scratch(const struct symbol *kernel)
+{
+    for (const struct ast *f = kernel->decl->kernel->formals; f; f = f->next)
+        if (f->formal.dir == DIR_SCRATCH) return true;
+    return false;
+}
+
 static bool place_arguments(struct checker *c, struct ast *e, struct matching *m, int count, bool value)
 {
     struct symbol *s = m->callee;
@@ -29,6 +36,8 @@ static bool place_arguments(struct checker *c, struct ast *e, struct matching *m
         for (const struct ast *a = e->call.args; a; a = a->next) has_out |= a->arg.dir == DIR_OUT;
         if (!value && s->kind == SYM_KERNEL && count == want - 1 && callee_out_formal(s) >= 0 && !has_out)
             diag_help(c->diag, "its result is not used: write let r = %s, or pass an 'out' argument", place_str(c, e));
+        if (s->kind == SYM_KERNEL && count > want && has_scratch(s))
+            diag_help(c->diag, "a scratch tensor is no argument: each worker has the memory");
         diag_note(c->diag, s->decl->name_at, "'%s' is declared here", s->name);
         return false;
     }

@@ -90,6 +90,7 @@ struct checker {
     const struct ast *alone;           /* the call that is all that its statement evaluates */
     struct strbuf text[8];
     bool is_left_out;    /* a constant condition leaves out the code that is checked: see exprs_enter */
+    bool is_assigned;    /* the name that is looked up is the target of an assignment */
     bool may_name_ranks; /* in an attribute that changes no result, outside of calls */
     bool *define_used;
     bool has_syntax_error; /* broken.c says what is checked then */
@@ -123,6 +124,9 @@ void names_declare(struct checker *c, struct symbol *s, struct span at);
 struct symbol *names_in_scope(const struct checker *c, const char *name);
 struct symbol *names_in_module(const struct module *m, const char *name);
 /* E01 with the nearest names; module NULL: all that is visible here (E11 for a name whose block has ended). */
+/* Help for the member e of a tensor, and for a call of a member of something that is no module. */
+void members_help(struct checker *c, const struct ast *e);
+void members_help_call(struct checker *c, const struct ast *callee, const struct symbol *object);
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module);
 
 /* ---- values.c ---- */

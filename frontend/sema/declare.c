@@ -62,14 +62,23 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
             diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is a scalar: it has no '%s'", f->name,
                        direction_text(f->dir));
             diag_fix(c->diag, node->formal.dir_at, "inout", "a function changes its caller's scalar as 'inout'");
+            notes_bad(s->decl);
         }
         f->dir = DIR_INOUT;
     } else if (type_is_scalar(f->type)) {
         if (f->dir != DIR_NONE) {
             diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is a scalar: it has no '%s'", f->name,
                        direction_text(f->dir));
-            diag_fix(c->diag, (struct span){node->at.file, node->formal.dir_at.begin, node->name_at.begin}, "",
-                     "remove '%s'", direction_text(f->dir));
+            const struct span behind = {node->at.file, node->formal.type->at.end, node->formal.type->at.end};
+            if (kernel && (f->dir == DIR_OUT || f->dir == DIR_INOUT || f->dir == DIR_ACC))
+                diag_fix(c->diag, behind, "[1]", "a kernel writes tensors: one number is a tensor of one element");
+            else
+                diag_fix(c->diag, (struct span){node->at.file, node->formal.dir_at.begin, node->name_at.begin}, "",
+                         "remove '%s'", direction_text(f->dir));
+            if (kernel && direction_writes(f->dir)) { /* its calls say the same */
+                f->type = c->error;
+                notes_bad(s->decl);
+            }
             f->dir = DIR_NONE;
         }
     } else {

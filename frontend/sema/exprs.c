@@ -84,7 +84,11 @@ static const struct type *check_member(struct checker *c, struct ast *e)
     }
     if (t->kind != TYPE_STRUCT || !structs_place(object)) {
         diag_error(c->diag, DIAG_E19, e->name_at, "%s has no member '%s'", type_str(c, t), e->name);
-        if (t->kind == TYPE_ARRAY) diag_help(c->diag, "its elements have: [i].%s", e->name);
+        if (t->kind == TYPE_ARRAY)
+            diag_help(c->diag, "its elements have: [i].%s", e->name);
+        else if (t->kind == TYPE_TENSOR)
+            members_help(c, e);
+        if (strcmp(e->name, "await") == 0) diag_help(c->diag, "'await' stands before the element: await x[0]");
         return notes_fail(c, e);
     }
     const struct symbol *structure = t->structure;
@@ -233,11 +237,22 @@ static bool takes_operand(enum ast_op op, const struct type *t)
     return exprs_is_number(t) || ((op == OP_EQ || op == OP_NE) && t->kind == TYPE_BOOL);
 }
 
+static bool is_one(const struct size *extent)
+{
+    int64_t value;
+    return size_is_const(extent, &value) && value == 1;
+}
+
 static void help_with_operands(struct checker *c, const struct ast *e, const struct type *a, const struct type *b)
 {
     static const char *const of_bools[] = {[OP_BITOR] = "||", [OP_BITXOR] = "!=", [OP_BITAND] = "&&"};
     const enum ast_op op = e->binary.op;
-    if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR)
+    const struct ast *named = a->kind == TYPE_TENSOR ? e->binary.left : e->binary.right;
+    const struct type *t = a->kind == TYPE_TENSOR ? a : b;
+    const bool is_compared = (op >= OP_EQ && op <= OP_GE) || exprs_is_number(a) || exprs_is_number(b);
+    if (t->kind == TYPE_TENSOR && t->rank == 1 && is_compared && is_one(t->extent[0]) && named->kind == AST_NAME)
+        diag_help(c->diag, "the value of its element is 'await %s[0]'", named->name);
+    else if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR)
         diag_help(c->diag, "tensors are computed by kernels: import \"std/tile.pto\" has add, sub, mul, scale");
     else if (a->kind == TYPE_STRING || b->kind == TYPE_STRING)
         diag_help(c->diag, "strings stand only in 'print' and 'assert': print \"n is\", n;");
@@ -408,8 +423,14 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
     const struct type *t = exprs_check(c, e, AS_VALUE);
     if (e->bad) return NULL;
     if (t->kind != TYPE_INT) {
-        if (!is_blamed_before(e))
+        if (!is_blamed_before(e)) {
             diag_error(c->diag, DIAG_E02, e->at, "%s must be an integer, not %s", what, type_str(c, t));
+            if (t->kind == TYPE_TENSOR && t->rank == 1 && t->elem >= ELEM_I8 && t->elem <= ELEM_U64 &&
+                e->kind == AST_NAME)
+                diag_help(c->diag, "the value of one element is 'await %s[0]'", e->name);
+            else if (t->kind == TYPE_F64 || t->kind == TYPE_F32)
+                diag_help(c->diag, "'i64(x)' is x without its fraction; '/' of two integers is one");
+        }
         notes_bad(e);
         return NULL;
     }

@@ -50,6 +50,7 @@ static bool inside_slice(struct checker *c, struct ast *e, const struct size *lo
     if (size_is_const(low, &x) && size_is_const(high, &y) && y < x && x >= 0) {
         diag_error(c->diag, DIAG_E15, e->at, "the slice %lld .. %lld has a negative extent", (long long)x,
                    (long long)y);
+        if (y < 0) diag_help(c->diag, "an end counts from 0, too: 'dim(x, 0) - 1' leaves out the last element");
         return notes_bad(e);
     }
     for (int i = 0; i < 3; i++) {

@@ -15,6 +15,7 @@ struct matching {
     const struct size *to[3 * MAX_FORMALS];
     const struct ast *source[MAX_FORMALS]; /* of each dimension variable: the argument that gave it */
     int count;
+    int rank_missing; /* of an argument, as it was said: the others with as many are the same mistake */
     bool failed;
 };
 

@@ -125,6 +125,8 @@ static bool was_unknown(struct checker *c, const char *name, const struct module
     return false;
 }
 
+#define OF_SCALARS "scalars are i64, f64, f32 and bool: i64(x), f64(x), f32(x), bool(x)"
+
 /* Words of other languages, and their equivalents here. */
 static const struct foreign {
     const char *word, *meant, *help;
@@ -159,10 +161,33 @@ static const struct foreign {
      "random numbers are made by kernels, std/rng.pto has some; the same data in each run is --input x=random"},
     {"random", NULL,
      "random numbers are made by kernels, std/rng.pto has some; the same data in each run is --input x=random"},
+    {"zeros", NULL, "storage is filled by a kernel: import \"std/vec.pto\" has fill"},
+    {"ones", NULL, "storage is filled by a kernel: import \"std/vec.pto\" has fill"},
+    {"full", NULL, "storage is filled by a kernel: import \"std/vec.pto\" has fill"},
+    {"empty", NULL, "storage is named by 'let t: f32[N];'"},
+    {"transpose", NULL, "'x.T' exchanges the last two dimensions of x, and copies nothing"},
+    {"reshape", NULL, "'x as [M, K]' is the same elements with other extents"},
+    {"i8", NULL, OF_SCALARS},
+    {"i16", NULL, OF_SCALARS},
+    {"i32", NULL, OF_SCALARS},
+    {"u8", NULL, OF_SCALARS},
+    {"u16", NULL, OF_SCALARS},
+    {"u32", NULL, OF_SCALARS},
+    {"u64", NULL, OF_SCALARS},
+    {"f16", NULL, OF_SCALARS},
+    {"bf16", NULL, OF_SCALARS},
+    {"free", NULL, "the lifetime of a tensor ends with its block, or earlier by 'drop x;'"},
+    {"delete", NULL, "the lifetime of a tensor ends with its block, or earlier by 'drop x;'"},
+    {"sync", NULL, "tasks wait for what they read by themselves; a number that decides what follows is 'await x[0]'"},
+    {"synchronize", NULL,
+     "tasks wait for what they read by themselves; a number that decides what follows is 'await x[0]'"},
+    {"barrier", NULL, "tasks wait for what they read by themselves: there is no barrier"},
+    {"_", NULL, "what no other arm of a 'match' has is 'else => { }'"},
     {"malloc", NULL, "storage is named by 'let t: f32[N];' and ends with its block"},
 };
 
 static const struct foreign foreign_types[] = {
+    {"void", NULL, "a function without a result has no '->'"},
     {"float", "f32", NULL},
     {"double", "f64", NULL},
     {"int", "i64", NULL},
@@ -242,6 +267,32 @@ static bool hint_module(struct checker *c, struct span at, const char *name, boo
     return false;
 }
 
+/* A module of the library declares a kernel or function of this name. */
+static bool hint_library(struct checker *c, const char *name)
+{
+    static const char *const modules[] = {"vec", "reduce", "tile", "nn", "index", "la", "sparse", "rng", "dma"};
+    const size_t length = strlen(name);
+    for (int i = 0; i < c->options->import_dir_count; i++)
+        for (size_t m = 0; m < sizeof modules / sizeof *modules; m++) {
+            const char *why = NULL,
+                       *path = arena_printf(c->mem, "%s/std/%s.pto", c->options->import_dirs[i], modules[m]);
+            const int file =
+                source_map_can_read(c->front->sources, path) ? source_map_read(c->front->sources, path, &why) : -1;
+            if (file < 0) continue;
+            for (const char *p = source_get(c->front->sources, (uint32_t)file)->text; (p = strchr(p, '\n')) != NULL;) {
+                p += 1;
+                const bool is_kernel = strncmp(p, "kernel ", 7) == 0;
+                if (!is_kernel && strncmp(p, "orch ", 5) != 0) continue;
+                p += is_kernel ? 7 : 5;
+                if (strncmp(p, name, length) != 0 || !strchr("<(", p[length])) continue;
+                diag_help(c->diag, "the library has it: import \"std/%s.pto\" as %s; then %s.%s(...)", modules[m],
+                          modules[m], modules[m], name);
+                return true;
+            }
+        }
+    return false;
+}
+
 /* In the head of a kernel or function: perhaps a dimension variable that is not declared. */
 static void hint_dimension(struct checker *c, const char *name)
 {
@@ -275,6 +326,15 @@ static bool hint_nearest(struct checker *c, struct span at, const char *name, bo
     return true;
 }
 
+/* -> f32[?m] */
+static bool names_extent_of_result(const struct ast *decl, const char *name)
+{
+    if (!decl || decl->kind != AST_ORCH || !decl->orch.result || decl->orch.result->kind != AST_TYPE_NAME) return false;
+    for (const struct ast *e = decl->orch.result->type_name.dims; e; e = e->next)
+        if (e->kind == AST_DECIDED && e->name == name) return true;
+    return false;
+}
+
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module)
 {
     if (was_unknown(c, name, module)) return;
@@ -287,7 +347,8 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
     diag_error(c->diag, DIAG_E01, at, "unknown %s '%s'", what, name);
     if (!diag_is_shown(c->diag)) return;
     VEC(const char *) all = {0};
-    bool is_type = strcmp(what, "type") == 0, is_module = strcmp(what, "module") == 0;
+    bool is_type = strcmp(what, "type") == 0, is_module = strcmp(what, "module") == 0,
+         is_callee = strcmp(what, "kernel or function") == 0;
     for (const struct scope *s = c->scope; s && !module && !is_type && !is_module; s = s->parent)
         for (size_t i = 0; i < s->names.count; i++) vec_push(&all, s->names.data[i]->name);
     const struct module *m = module ? module : c->module;
@@ -299,9 +360,17 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
     for (int i = 0; !module && !is_type && !is_module && builtins_name(i); i++) vec_push(&all, builtins_name(i));
     for (enum elem e = ELEM_F16; e <= ELEM_BOOL && !module && is_type; e++) vec_push(&all, elem_name(e));
     bool is_hinted = !module && (is_module ? hint_import(c, at, name)
-                                           : hint_foreign(c, at, name, is_type) || hint_module(c, at, name, is_type));
-    if (!is_hinted && !hint_nearest(c, at, name, is_type, all.data, (int)all.count) && c->head && !module && !is_type &&
-        !is_module && strlen(name) == 1)
-        hint_dimension(c, name);
+                                           : hint_foreign(c, at, name, is_type) || hint_module(c, at, name, is_type) ||
+                                                 (is_callee && hint_library(c, name)));
+    if (!is_hinted && !hint_nearest(c, at, name, is_type, all.data, (int)all.count) && !module && !is_type &&
+        !is_module) {
+        if (c->is_assigned)
+            diag_fix(c->diag, (struct span){at.file, at.begin, at.begin}, "let ",
+                     "a name is declared by 'let', or by 'var' when it changes");
+        else if (c->head && strlen(name) == 1)
+            hint_dimension(c, name);
+        else if (c->function && names_extent_of_result(c->function->decl, name))
+            diag_help(c->diag, "'?%s' names nothing in the body: it is the extent of what is returned", name);
+    }
     vec_free(&all);
 }

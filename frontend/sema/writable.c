@@ -45,8 +45,8 @@ bool writable_check(struct checker *c, const struct ast *at, const struct symbol
         diag_note(c->diag, base->decl->at, "'%s' is declared here", base->decl->name);
         return false;
     }
-    diag_error(c->diag, DIAG_E08, at->at, "'%s' is an '%s' formal of '%s' and cannot be %s here", base->name,
-               direction_text(has), c->function->name,
+    diag_error(c->diag, DIAG_E08, at->at, "'%s' is %s '%s' formal of '%s' and cannot be %s here", base->name,
+               has == DIR_HOST ? "a" : "an", direction_text(has), c->function->name,
                dir == DIR_OWN   ? "moved"
                : dir == DIR_ACC ? "accumulated into"
                                 : "written");

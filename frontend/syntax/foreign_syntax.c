@@ -13,6 +13,29 @@
 bool foreign_syntax_report(struct parse *cx, const char *const *expected, int expected_count)
 {
     static pattern *const patterns[] = {
+        foreign_marker_behind,
+        foreign_two_markers,
+        foreign_formal_of_c,
+        foreign_head_of_function,
+        foreign_default_value,
+        foreign_result_of_kernel,
+        foreign_function_without_body,
+        foreign_generics_in_brackets,
+        foreign_generic_call,
+        foreign_word_before_declaration,
+        foreign_attribute_without_value,
+        foreign_await_as_statement,
+        foreign_marker_of_result,
+        foreign_if_as_value,
+        foreign_literal,
+        foreign_choice_of_python,
+        foreign_product_of_matrices,
+        foreign_cast,
+        foreign_tiles,
+        foreign_arrow,
+        foreign_prefix_of_string,
+        foreign_arm,
+        foreign_step,
         foreign_loop_of_c,
         foreign_range_of_python,
         foreign_loop_without_begin,
@@ -38,6 +61,10 @@ bool foreign_syntax_report(struct parse *cx, const char *const *expected, int ex
         foreign_list_of_c,
         foreign_address,
         foreign_half_a_number,
+        foreign_constant_without_word,
+        foreign_chained_assignment,
+        foreign_two_targets,
+        foreign_value_alone,
         foreign_block_without_braces,
     };
     struct scene s = {.cx = cx,
@@ -93,6 +120,11 @@ void foreign_syntax_hint_token(struct parse *cx, const struct token *t)
             diag_help(d, "a string stands in double quotes");
         }
         break;
-    default: break;
+    default:
+        if (strncmp(text, "\xE2\x80\x9C", 3) == 0 || strncmp(text, "\xE2\x80\x9D", 3) == 0)
+            diag_help(d, "a string stands in double quotes: '\"'");
+        else if (strncmp(text, "\xE2\x88\x92", 3) == 0 || strncmp(text, "\xE2\x80\x93", 3) == 0)
+            diag_fix(d, (struct span){t->at.file, t->problem_at.begin, t->problem_at.begin + 3}, "-", "write '-'");
+        break;
     }
 }

@@ -32,9 +32,10 @@ void parse_report_problem(struct parse *cx, const struct token *t)
 {
     // A number that is too large is a number all the same: its id is that of constants.
     enum diag_id id = t->kind == TOK_FLOAT ? DIAG_E15 : DIAG_E00;
-    if (!cx->gave_up && (!cx->is_skipping || t->ends_file))
+    const bool is_said = cx->is_noise && t->kind == TOK_BAD && !t->ends_file; /* of this statement, by another */
+    if (!cx->gave_up && !is_said && (!cx->is_skipping || t->ends_file))
         diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
-    if (!cx->gave_up && !cx->is_skipping) foreign_syntax_hint_token(cx, t);
+    if (!cx->gave_up && !is_said && !cx->is_skipping) foreign_syntax_hint_token(cx, t);
     cx->had_error = true;
     cx->is_noise = t->kind != TOK_FLOAT;
     if (t->ends_file) cx->gave_up = true;
@@ -152,6 +153,7 @@ static struct token next_good_token(struct parse *cx)
 {
     for (;;) {
         struct token t = lexer_next(&cx->lexer);
+        if (t.at.begin < cx->discard_to && t.kind != TOK_END) continue;
         if (begins_declaration(cx, &t)) {
             cx->is_skipping = cx->is_adrift = false;
             cx->declaration = t.kind;
@@ -202,7 +204,7 @@ static struct token choose_token(struct parse *cx)
     const char *word = t.kind == TOK_KERNEL ? "kernel" : t.kind == TOK_ORCH ? "orch" : "export";
     diag_error(cx->front->diag, DIAG_E00, t.at, "expected '}' before '%s'", word);
     diag_note(cx->front->diag, cx->open[cx->open_count - 1].at, "this '{' is not closed");
-    cx->had_error = true;
+    cx->had_error = cx->is_adrift = true;
     cx->held = t;
     cx->closing_count = braces - 1;
     return closing_brace(cx);
@@ -337,6 +339,20 @@ static bool report_missing_comma(struct parse *cx, const char *const *expected, 
     return true;
 }
 
+/* An expression, a statement, a type or a formal may stand here, not only a name. */
+static bool is_more_than_name(const char *const *expected, int count)
+{
+    return is_expected(expected, count, "integer") || is_expected(expected, count, "array") ||
+           is_expected(expected, count, "host");
+}
+
+/* Whoever writes these words hardly means a name. */
+static bool has_place_of_its_own(int kind)
+{
+    return begins_statement(kind) || kind == TOK_AWAIT || kind == TOK_IN || kind == TOK_OUT || kind == TOK_INOUT ||
+           kind == TOK_ACC || kind == TOK_OWN || kind == TOK_HOST || kind == TOK_CONST;
+}
+
 static void add_hints(struct parse *cx, const char *const *expected, int count)
 {
     struct diag *d = cx->front->diag;
@@ -350,10 +366,14 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
         diag_help(d, "'%.*s' stands outside of functions", (int)length, text);
     else if ((found == TOK_IN || found == TOK_OUT || found == TOK_INOUT) && is_expected(expected, count, ","))
         diag_fix(d, (struct span){cx->last.at.file, cx->last.at.end, cx->last.at.end}, ",", "insert ','");
-    else if (is_word && found != TOK_ELSE && is_expected(expected, count, "name"))
+    else if (is_word && found != TOK_ELSE && is_expected(expected, count, "name") &&
+             !(is_expected(expected, count, ")") && is_expected(expected, count, ",")) &&
+             !(is_more_than_name(expected, count) && has_place_of_its_own(found)))
         diag_help(d, "'%.*s' is a reserved word and can not be a name", (int)length, text);
     else if (found == TOK_ASSIGN && is_expected(expected, count, "=="))
         diag_fix(d, cx->now.at, "==", "two values are compared with '=='");
+    else if (found == TOK_RPAREN && cx->last.kind == TOK_COMMA)
+        diag_fix(d, cx->last.at, "", "remove ','");
     else if (found == TOK_C_BODY && is_expected(expected, count, ")"))
         diag_help(d, "the '(' of the parameters is not closed");
 

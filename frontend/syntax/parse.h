@@ -52,6 +52,7 @@ struct parse {
     bool had_error;
     bool is_noise;          /* up to the next `;` or brace: the lexer has already reported the mistake */
     bool is_noise_to_block; /* is_noise holds up to the next brace, `;` or not */
+    uint32_t discard_to;    /* what begins before this offset belongs to a mistake that is reported: it is not read */
     int declaration;        /* the word that began the last declaration */
     bool is_adrift;         /* after an error: what stands between declarations may be the rest of one */
     bool is_skipping;       /* after an error outside of blocks: nothing is said until a declaration begins */

@@ -173,8 +173,9 @@ static int take_workers(struct host_options *o, const char *text, struct host_er
         if (type == PTO_WORKER_TYPES) {
             const char *near = ptoi_nearest_name(part, name_length, worker_names, PTO_WORKER_TYPES);
             if (near)
-                return host_fail(e, HOST_USAGE, "there is no worker type '%.*s'; did you mean '%s'?", name_length, part,
-                                 near);
+                return host_fail(e, HOST_USAGE,
+                                 "there is no worker type '%.*s'; did you mean '%s'? --workers takes %.*s", name_length,
+                                 part, near, (int)sizeof worker_form - 2, worker_form);
             return host_fail(e, HOST_USAGE, "there is no worker type '%.*s'; --workers takes %.*s", name_length, part,
                              (int)sizeof worker_form - 2, worker_form);
         }

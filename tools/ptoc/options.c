@@ -265,6 +265,8 @@ static int add_program(struct building *b, unsigned verb_bit, const char *path)
             return usage_error("'ptoc %s' takes one .pto file, not '%s'", verb_names[o->verb], path);
         vec_push(&b->links, path);
     } else if (o->input != NULL) {
+        if (is_setting(path) && (ends_with(path, ".npy") || ends_with(path, ".npz")) && (verb_bit & FOR_BOTH))
+            return usage_error("'%s' is no input; did you mean '--input %s'?", path, path);
         if (is_setting(path) && (verb_bit & FOR_BOTH))
             return usage_error("'%s' is no input; did you mean '--set %s'?", path, path);
         if (!ends_with(path, ".pto"))

@@ -108,6 +108,7 @@ static void add_strict(words *argv, const struct toolchain *t)
     vec_push(argv, "-Wall");
     vec_push(argv, "-Wextra");
     vec_push(argv, "-Werror=implicit-function-declaration"); /* no C since 1999: a result would be taken for an int */
+    vec_push(argv, "-Werror=return-type"); /* a task without a status would succeed or fail by chance */
     if (t->o->warnings_are_errors) vec_push(argv, "-Werror");
     const char *const level = only_level(t);
     if (level) {

@@ -80,6 +80,10 @@ struct eq_access *eq_access_of(struct eq_work *w, struct ast *n, bool is_target)
     if (n->index.is_shape || (object && object->kind != AST_NAME)) {
         diag_error(w->c->diag, DIAG_E19, n->at,
                    "an element is a formal or a temporary with an index for each dimension");
+        const struct ast *i = n->index.indices, *inner = object && object->kind == AST_INDEX ? object : NULL;
+        if (!n->index.is_shape && i && !i->next && inner && !inner->index.is_shape && inner->index.indices &&
+            !inner->index.indices->next && inner->index.object && inner->index.object->kind == AST_NAME)
+            diag_fix(w->c->diag, (struct span){n->at.file, inner->at.end - 1, i->at.begin}, ", ", "write [i, j]");
         w->failed = true;
         return NULL;
     }

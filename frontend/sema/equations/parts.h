@@ -51,6 +51,7 @@ struct eq_work {
     VEC(const char *) said;             /* stray variables of the statement: reported once */
     struct eq_stmt *stmt;               /* the one being checked */
     const struct eq_guard *guard;
+    bool has_var; /* a `var`, which has no meaning: what follows is not looked at */
     bool on_left; /* unknown names are free variables here */
     bool failed;  /* an error in this kernel: no form is left */
 };

@@ -23,7 +23,9 @@ static int kind_of(struct eq_work *w, const struct ast *callee)
     }
     diag_error(w->c->diag, DIAG_E01, callee->at, "unknown reduction '%s'", callee->name);
     const char *near = nearest_word(callee->name, names, REDUCTIONS);
-    if (near)
+    if (strcmp(callee->name, "mean") == 0 || strcmp(callee->name, "avg") == 0 || strcmp(callee->name, "average") == 0)
+        diag_help(w->c->diag, "it is a sum divided by its number of terms: sum(i: x[i]) / N");
+    else if (near)
         diag_fix(w->c->diag, callee->at, near, "did you mean '%s'?", near);
     else
         diag_help(w->c->diag, "reductions are sum, prod, max, min, argmax, argmin, any, all");

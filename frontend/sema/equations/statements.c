@@ -308,9 +308,23 @@ static void check_for(struct eq_work *w, struct ast *n)
     close_names(w, names);
 }
 
+/* The notation's own form of a statement that it has not. */
+static void help_instead_of(struct eq_work *w, enum ast_kind kind)
+{
+    switch (kind) {
+    case AST_VAR:
+        diag_help(w->c->diag, "nothing changes step by step: a sum is 'sum(i: x[i])', a temporary a 'let'");
+        break;
+    case AST_IF: diag_help(w->c->diag, "the choice between two values is 'select(c, a, b)'"); break;
+    case AST_EXPR_STMT: diag_help(w->c->diag, "a kernel calls no kernel: a function calls one after the other"); break;
+    case AST_RETURN: diag_help(w->c->diag, "a kernel has no result: it writes its 'out' formals"); break;
+    default: break;
+    }
+}
+
 static void check_list(struct eq_work *w, struct ast *list)
 {
-    for (struct ast *n = list; n; n = n->next) {
+    for (struct ast *n = list; n && !w->has_var; n = n->next) {
         if (n->attrs) {
             diag_error(w->c->diag, DIAG_E19, n->attrs->at, "'@%s' marks a task, and this is an equation",
                        n->attrs->name);
@@ -323,7 +337,9 @@ static void check_list(struct eq_work *w, struct ast *list)
         default:
             diag_error(w->c->diag, DIAG_E19, n->at,
                        "only 'let', '=', '+=' and 'for' stand in a kernel in index notation");
+            help_instead_of(w, n->kind);
             w->failed = true;
+            if (n->kind == AST_VAR) w->has_var = true; /* what follows depends on it */
         }
     }
 }

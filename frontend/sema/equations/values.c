@@ -183,7 +183,10 @@ static struct eq_value stray(struct eq_work *w, const char *name, struct span at
     vec_push(&w->said, name);
     if (eq_is_read_early(w, name, at)) return eq_fail(w);
     diag_error(w->c->diag, DIAG_E19, at, "'%s' is neither on the left nor bound by a reduction", name);
-    diag_help(w->c->diag, "sum(%s: ...) binds it, and so does 'for %s in 0 .. n { }'", name, name);
+    if (w->stmt && w->stmt->kind == EQ_LET && w->frees.count == 0)
+        diag_help(w->c->diag, "a temporary of many elements has its indices on the left: let t[%s] = ...", name);
+    else
+        diag_help(w->c->diag, "sum(%s: ...) binds it, and so does 'for %s in 0 .. n { }'", name, name);
     return eq_fail(w);
 }
 
@@ -423,6 +426,10 @@ struct eq_value eq_value_of(struct eq_work *w, struct ast *n)
     case AST_INDEX: return of_index(w, n);
     case AST_CALL: return eq_call(w, n);
     case AST_REDUCTION: return eq_reduction(w, n);
+    case AST_AWAIT:
+        diag_error(w->c->diag, DIAG_E19, n->at, "in a kernel nothing is awaited: its arguments are there");
+        diag_fix(w->c->diag, (struct span){n->at.file, n->at.begin, n->await.operand->at.begin}, "", "remove 'await'");
+        return eq_fail(w);
     default: diag_error(w->c->diag, DIAG_E19, n->at, "a number is needed here"); return eq_fail(w);
     }
 }

@@ -66,13 +66,33 @@ bool foreign_two_characters(const struct scene *s)
     return false;
 }
 
+/* The name before the bracket that is open. */
+static const char *name_of_sliced(const struct scene *s)
+{
+    const struct token *open = s->cx->open_count > 0 ? &s->cx->open[s->cx->open_count - 1] : NULL;
+    /* a `]` that does not fit has closed it */
+    uint32_t end = open && open->kind == TOK_LBRACKET ? open->at.begin : s->last.at.begin;
+    while (end > 0 && s->text[end] != '[' && s->text[end] != '\n') end--;
+    uint32_t begin = end;
+    while (begin > 0 && (isalnum((unsigned char)s->text[begin - 1]) || s->text[begin - 1] == '_')) begin--;
+    const char *name = scene_copy(s, begin, end);
+    return scene_is_name_text(name) ? name : "x";
+}
+
 bool foreign_slice_of_python(const struct scene *s)
 {
     bool is_inside = s->cx->open_count > 0 && s->cx->open[s->cx->open_count - 1].kind == TOK_LBRACKET;
     bool is_first = s->before.kind == TOK_LBRACKET || s->before.kind == TOK_COMMA;
     if (s->now.kind == TOK_COLON && is_inside && scene_expects(s, "..")) { /* x[2 : 4] */
         scene_say(s, s->now.at, "a slice is written 'low .. high'");
-        if (s->text[scene_skip_blanks(s, s->now.at.end)] != ']') {
+        const uint32_t second = scene_find(s, s->now.at.end, ":,");
+        if (s->text[second] == ':' && s->last.kind == TOK_INT && s->text[scene_skip_blanks(s, s->now.at.end)] != ':') {
+            const uint32_t end = scene_find(s, second + 1, ","); /* x[0 : 4 : 2] */
+            scene_fix(s, s->last.at.begin, end,
+                      scene_print(s, "%s .. %s step %s", scene_copy(s, s->last.at.begin, s->last.at.end),
+                                  scene_copy(s, scene_skip_blanks(s, s->now.at.end), scene_trim_back(s, 0, second)),
+                                  scene_copy(s, scene_skip_blanks(s, second + 1), scene_trim_back(s, 0, end))));
+        } else if (s->text[scene_skip_blanks(s, s->now.at.end)] != ']') {
             diag_fix(s->diag, s->now.at, isspace((unsigned char)s->text[s->now.at.begin - 1]) ? ".." : " .. ",
                      "write '..'");
         } else {
@@ -88,15 +108,23 @@ bool foreign_slice_of_python(const struct scene *s)
             diag_fix(s->diag, s->last.at, "0 .. ", "write '0 ..'");
         /* x[.. 4] */
     } else if (s->now.kind == TOK_DOTDOT && (s->last.kind == TOK_LBRACKET || s->last.kind == TOK_COMMA) && is_inside) {
-        const char behind = s->text[scene_skip_blanks(s, s->now.at.end)];
+        const bool is_ellipsis = s->text[s->now.at.end] == '.';
+        const uint32_t end = s->now.at.end + is_ellipsis;
+        const char behind = s->text[scene_skip_blanks(s, end)];
         scene_say(s, s->now.at, "both bounds of a slice are written");
         if (behind == ',' || behind == ']') /* x[.., 0] */
-            diag_fix(s->diag, s->now.at, ":", "all of a dimension is ':'");
+            diag_fix(s->diag, scene_span(s, s->now.at.begin, end), ":", "all of a dimension is ':'");
         else
-            diag_fix(s->diag, s->now.at, "0 ..", "write '0 ..'");
+            diag_fix(s->diag, scene_span(s, s->now.at.begin, end), "0 ..", "write '0 ..'");
+        /* x[0 ... 8] */
+    } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_DOT && scene_is_adjacent(&s->last, &s->now)) {
+        scene_say(s, scene_span(s, s->last.at.begin, s->now.at.end), "a range is written 'low .. high'");
+        scene_fix(s, s->last.at.begin, s->now.at.end, "..");
+        return scene_skip_to_block(s);
     } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_RBRACKET) { /* x[2 ..] */
         scene_say(s, s->last.at, "both bounds of a slice are written");
-        diag_help(s->diag, "'dim(x, 0)' is the extent of the first dimension of x");
+        const char *of = name_of_sliced(s);
+        diag_help(s->diag, "'dim(%s, 0)' is the extent of the first dimension of %s", of, of);
         /* 0 ..= 4 */
     } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_ASSIGN && scene_is_adjacent(&s->last, &s->now)) {
         scene_say(s, scene_span(s, s->last.at.begin, s->now.at.end),
@@ -144,6 +172,17 @@ bool foreign_list_of_c(const struct scene *s)
     } else if (s->now.kind == TOK_COMMA && s->last.kind == TOK_NAME &&
                (s->before.kind == TOK_LET || s->before.kind == TOK_VAR)) {
         scene_say(s, s->now.at, "each name has a 'let' or 'var' of its own");
+        /* let a = 1, b = 2; */
+    } else if (s->now.kind == TOK_COMMA && (s->begin.kind == TOK_LET || s->begin.kind == TOK_VAR) &&
+               scene_expects(s, ";")) {
+        scene_say(s, s->now.at, "each name has a 'let' or 'var' of its own");
+        /* assert(c, "text"); */
+    } else if (s->begin.kind == TOK_ASSERT && s->now.kind == TOK_COMMA && scene_expects(s, ")") &&
+               s->text[scene_skip_blanks(s, s->begin.at.end)] == '(') {
+        const uint32_t open = scene_skip_blanks(s, s->begin.at.end), close = scene_find(s, open + 1, ")");
+        scene_say(s, scene_span(s, open, open + 1), "'assert' takes its condition and its text without parentheses");
+        if (s->text[close] == ')')
+            scene_fix(s, s->begin.at.begin, close + 1, scene_print(s, "assert %s", scene_copy(s, open + 1, close)));
     } else {
         return false;
     }

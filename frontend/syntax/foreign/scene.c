@@ -74,6 +74,23 @@ bool scene_is_operand(const char *text)
     return true;
 }
 
+bool scene_is_element_type(const struct token *t)
+{
+    static const char *const types[] = {"f16", "bf16", "f32", "f64", "i8",  "i16", "i32",
+                                        "i64", "u8",   "u16", "u32", "u64", "bool"};
+    return scene_is_word(t, types, COUNT(types));
+}
+
+uint32_t scene_behind_bracket(const struct scene *s, uint32_t open)
+{
+    int depth = 0;
+    for (uint32_t at = open; s->text[at] != '\0'; at++) {
+        if (strchr("([{", s->text[at])) depth++;
+        if (strchr(")]}", s->text[at]) && --depth == 0) return at + 1;
+    }
+    return 0;
+}
+
 const char *scene_print(const struct scene *s, const char *format, ...)
 {
     STRBUF(b);
@@ -112,4 +129,19 @@ bool scene_skip_to_block(const struct scene *s)
     s->cx->is_noise_to_block = kind == TOK_FOR || kind == TOK_WHILE || kind == TOK_IF || kind == TOK_ELSE ||
                                kind == TOK_MATCH || kind == TOK_DO || kind == TOK_NAME;
     return scene_skip_statement(s);
+}
+
+bool scene_discard(const struct scene *s, uint32_t end)
+{
+    const int kind = s->now.kind;
+    if (kind == TOK_LBRACE) { /* the grammar takes it for a block, which ends at once and has no `;` */
+        uint32_t next = scene_skip_blanks(s, end);
+        while (s->text[next] == ')') next = scene_skip_blanks(s, next + 1); /* of the call around */
+        s->cx->closing_count++;
+        if (s->text[next] == ';') end = next + 1;
+    } else if ((kind == TOK_LBRACKET || kind == TOK_LPAREN) && s->cx->open_count > 0) {
+        s->cx->open_count--;
+    }
+    s->cx->discard_to = end;
+    return true;
 }

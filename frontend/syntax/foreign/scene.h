@@ -29,6 +29,16 @@ pattern foreign_loop_of_c, foreign_range_of_python, foreign_loop_without_begin, 
 pattern foreign_word_operator, foreign_else_if, foreign_word_of_statement, foreign_word_of_declaration,
     foreign_import_without_quotes, foreign_declaration_without_type, foreign_extents_in_angles,
     foreign_variable_without_value;
+/* heads.c */
+pattern foreign_marker_behind, foreign_two_markers, foreign_formal_of_c, foreign_head_of_function,
+    foreign_default_value, foreign_result_of_kernel, foreign_function_without_body, foreign_generics_in_brackets,
+    foreign_generic_call, foreign_word_before_declaration, foreign_constant_without_word,
+    foreign_attribute_without_value;
+/* values.c */
+pattern foreign_await_as_statement, foreign_marker_of_result, foreign_if_as_value, foreign_literal,
+    foreign_choice_of_python, foreign_product_of_matrices, foreign_cast, foreign_tiles, foreign_arrow,
+    foreign_prefix_of_string, foreign_arm, foreign_step, foreign_chained_assignment, foreign_two_targets,
+    foreign_value_alone;
 /* expressions.c */
 pattern foreign_choice_of_c, foreign_division_of_python, foreign_two_characters, foreign_slice_of_python,
     foreign_arguments_with_names, foreign_list_of_c, foreign_address, foreign_half_a_number;
@@ -45,6 +55,7 @@ struct span scene_span(const struct scene *s, uint32_t begin, uint32_t end);
 uint32_t scene_find(const struct scene *s, uint32_t at, const char *stops);
 bool scene_is_name_text(const char *text);
 bool scene_is_operand(const char *text); /* can it be an operand as it stands? */
+bool scene_is_element_type(const struct token *t);
 
 /* ---- speaking ---- */
 const char *scene_print(const struct scene *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -54,5 +65,8 @@ void scene_cut(const struct scene *s, uint32_t begin, uint32_t end);            
 /* What stands up to the end of the statement, or up to its block, belongs to the same mistake.  Both return true. */
 bool scene_skip_statement(const struct scene *s);
 bool scene_skip_to_block(const struct scene *s);
+/* What begins before this offset is not read: the brackets up to there are closed, that of `now` too.  Returns true. */
+bool scene_discard(const struct scene *s, uint32_t end);
+uint32_t scene_behind_bracket(const struct scene *s, uint32_t open); /* 0: it is not closed */
 
 #endif

@@ -66,6 +66,23 @@ bool foreign_range_of_python(const struct scene *s)
     return scene_skip_to_block(s);
 }
 
+/* Is it declared as a formal or a 'let' of a type with extents, somewhere in the file? */
+static bool is_name_of_tensor(const struct scene *s, const char *name)
+{
+    const size_t length = strlen(name);
+    if (!scene_is_name_text(name)) return false;
+    for (const char *p = s->text; (p = strstr(p, name)) != NULL; p += length) {
+        if (p > s->text && (isalnum((unsigned char)p[-1]) || p[-1] == '_')) continue;
+        const char *type = p + length;
+        while (*type == ' ') type++;
+        if (*type++ != ':') continue;
+        while (*type == ' ') type++;
+        while (isalnum((unsigned char)*type) || *type == '_' || *type == '.') type++;
+        if (*type == '[') return true;
+    }
+    return false;
+}
+
 /* for i in n { } */
 bool foreign_loop_without_begin(const struct scene *s)
 {
@@ -76,6 +93,11 @@ bool foreign_loop_without_begin(const struct scene *s)
     if (strncmp(s->text + at, "in ", 3) != 0) return false;
     at = scene_skip_blanks(s, at + 3);
     scene_say(s, scene_span(s, at, s->last.at.end), "a loop runs over 'low .. high', the end excluded");
+    const char *over = scene_copy(s, at, s->last.at.end);
+    if (is_name_of_tensor(s, over)) {
+        diag_help(s->diag, "over the first dimension: for i in 0 .. dim(%s, 0) { ... %s[i] ... }", over, over);
+        return true;
+    }
     diag_fix(s->diag, scene_span(s, at, at), "0 .. ", "from 0: write '0 ..'");
     return true;
 }
@@ -250,5 +272,8 @@ bool foreign_semicolon_behind_block(const struct scene *s)
     if (s->now.kind != TOK_SEMICOLON || !is_place || s->last.at.begin == s->last.at.end) return false;
     scene_say(s, s->now.at, s->last.kind == TOK_SEMICOLON ? "there is no empty statement" : "no ';' follows a block");
     scene_cut(s, s->now.at.begin, s->now.at.end);
+    uint32_t next = s->now.at.end;
+    while (isspace((unsigned char)s->text[next])) next++;
+    if (strncmp(s->text + next, "else", 4) == 0) s->cx->is_noise = s->cx->is_noise_to_block = true;
     return true;
 }

@@ -48,6 +48,14 @@ bool foreign_word_of_statement(const struct scene *s)
         {"foreach", "a loop is written 'for i in low .. high { }'"},
         {"parallel", "calls run in parallel by themselves, wherever that changes no result"},
         {"async", "a call is a task and does not wait: there is no word for it"},
+        {"spawn", "a call is a task and does not wait: there is no word for it"},
+        {"launch", "a call is a task and does not wait: there is no word for it"},
+        {"submit", "a call is a task and does not wait: there is no word for it"},
+        {"sync", "tasks wait for what they read by themselves; a number that decides what follows is 'await x[0]'"},
+        {"delete", "the lifetime of a tensor ends with its block, or earlier by 'drop x;'"},
+        {"del", "the lifetime of a tensor ends with its block, or earlier by 'drop x;'"},
+        {"throw", "a run fails where an 'assert c, \"text\";' is false"},
+        {"raise", "a run fails where an 'assert c, \"text\";' is false"},
         {"def", "a function is written 'orch name(...) { }' and stands outside of other functions"},
         {"fn", "a function is written 'orch name(...) { }' and stands outside of other functions"},
         {"pass", "an empty block is '{ }'"},
@@ -117,7 +125,15 @@ bool foreign_import_without_quotes(const struct scene *s)
     if (s->last.kind != TOK_IMPORT || s->now.kind != TOK_NAME) return false;
     bool is_std = scene_is_word(&s->now, std, COUNT(std));
     scene_say(s, s->now.at, "an import is the path of a file, in quotes");
-    if (s->text[s->now.at.end] != '.')
+    uint32_t end = s->now.at.begin;
+    while (isalnum((unsigned char)s->text[end]) || (s->text[end] != '\0' && strchr("_-./", s->text[end]))) end++;
+    const char *path = scene_copy(s, s->now.at.begin, end);
+    const size_t length = strlen(path);
+    if (length > 4 && strcmp(path + length - 4, ".pto") == 0)
+        scene_fix(s, s->now.at.begin, end, scene_print(s, "\"%s\"", path));
+    else if (strchr(path, '/') != NULL && strchr(path, '.') == NULL)
+        scene_fix(s, s->now.at.begin, end, scene_print(s, "\"%s.pto\"", path));
+    else if (s->text[s->now.at.end] != '.')
         scene_fix(s, s->now.at.begin, s->now.at.end, scene_print(s, "\"%s%s.pto\"", is_std ? "std/" : "", s->now.name));
     else
         diag_help(s->diag, "import \"std/tile.pto\" as tile;");
@@ -152,11 +168,14 @@ bool foreign_declaration_without_type(const struct scene *s)
 /* let s: State<N>;  where only a declaration of a generic has angles */
 bool foreign_extents_in_angles(const struct scene *s)
 {
+    static const char *const containers[] = {"tensor", "Tensor", "memref", "Array", "vector", "Vec", "vec", "Matrix"};
     bool is_type = s->before.kind == TOK_COLON || s->before.kind == TOK_ARROW;
     if (s->now.kind != TOK_LT || s->last.kind != TOK_NAME || !is_type) return false;
     uint32_t close = scene_find(s, s->now.at.end, ">");
     scene_say(s, s->now.at, "the extents of a type stand in brackets");
-    if (s->text[close] == '>')
+    if (scene_is_word(&s->last, containers, COUNT(containers)))
+        diag_help(s->diag, "a tensor's type is that of its elements with its extents: f32[M, N]");
+    else if (s->text[close] == '>')
         scene_fix(s, s->last.at.begin, close + 1,
                   scene_print(s, "%s[%s]", s->last.name, scene_copy(s, s->now.at.end, close)));
     return scene_skip_statement(s);
