@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What stands beside its place: paths that their files own, and the process that made them.  W any thread, R the handler
+/* What stands beside its place: paths that their files own, and the process that made them.  W any thread, R the
+ * handler
  * of a signal that ends the process.  Relaxed: a thread sees its own paths, and another one's file may stay behind. */
 enum { LISTED = 64 };
 static _Atomic(char *) listed[LISTED];

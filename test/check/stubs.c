@@ -57,3 +57,7 @@ int check_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
     CPU_SET_S(1, size, set);
     return 0;
 }
+void ptoi_crash_recovered(const PTOKernel *kernel, const PTOArg *args, int count)
+{
+    (void)kernel, (void)args, (void)count;
+}
