@@ -1,6 +1,4 @@
-/* stubs.c - parts of the system that a schedule does not reach: signals of crashes, and the machine that is not
- * there. */
-#include "backend/backend.h"
+/* stubs.c - parts of the system that a schedule does not reach: signals of crashes. */
 #include "debug/backtrace.h"
 #include "debug/crash.h"
 #include <sched.h>
@@ -37,14 +35,6 @@ size_t ptoi_backtrace_of(int32_t process, int32_t thread, char text[PTOI_BACKTRA
     (void)process, (void)thread;
     text[0] = '\0';
     return 0;
-}
-
-const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size);
-const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size)
-{
-    (void)config, (void)message, (void)size;
-    *status = PTO_ERR_UNSUPPORTED;
-    return NULL;
 }
 
 /* Two processors, wherever the checker runs. */
