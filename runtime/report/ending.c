@@ -1,9 +1,9 @@
 /* ending.c - see ending.h. */
 #include "ending.h"
 #include "whole_file.h"
+#include "shared/atomics.h"
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stddef.h>
 
 static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
@@ -48,6 +48,6 @@ void ptoi_ending_hold(void) { is_held = 1; }
 void ptoi_ending_release(void)
 {
     is_held = 0;
-    const int number = atomic_exchange(&waiting, 0);
+    const int number = swap_relaxed(&waiting, 0);
     if (number) end_by(number);
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static int create_listed(char *path)
 void ptoi_whole_remove_all(void)
 {
     if (load_relaxed(&lister) != getpid()) return; /* a forked child has the list of its parent */
-    while (load_relaxed(&creating) > 0) sched_yield();
+    while (load_relaxed(&creating) > 0) pto_relax();
     for (int i = 0; i < LISTED; i++) {
         const char *path = load_relaxed(&listed[i]);
         if (path) unlink(path);

@@ -1,10 +1,10 @@
-/* case_ascend.c - whole runs on the backend `ascend`: the orchestrator that copies, workers that each have a stream, and
- * the library that they share.
+/* case_ascend.c - whole runs on the backend `ascend`: the orchestrator that copies, workers that each have a stream,
+ * and the library that they share.
  *
- * Idea       the backend is the real one; the library that it loads is here, with device memory of its own, so that what
- *            is not copied is seen.  A kernel runs when it is launched or when its end is asked for, as the schedule has
- *            it.  Not run on Ascend. */
+ * Idea       the backend is the real one; the library that it loads is here, with device memory of its own, so that
+ *            what is not copied is seen.  A kernel runs when its end is asked for.  Not run on Ascend. */
 #include "programs.h"
+#include "api/runtime.h"
 #include "backend/ascend/acl.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -311,6 +311,34 @@ static void lost_body(void)
     end();
 }
 
+struct device; /* begins with its backend; device.h has names of the runtime's own */
+bool ptoi_ascend_is_fine(struct device *d, const char *call, aclError error);
+
+/* A thread that copies a tensor may find that the device is lost while a run begins. */
+static void *lose(void *rt)
+{
+    check_name("copier");
+    ptoi_ascend_is_fine((struct device *)(uintptr_t)((PTORuntime *)rt)->core.backend, "aclrtMemcpy", 1);
+    return NULL;
+}
+
+static void program_nothing(PTORuntime *rt, void *arg) { (void)rt, (void)arg; }
+
+static void outside_body(void)
+{
+    ptoi_thread thread;
+    begin(0);
+    PTORuntime *rt = create(1);
+    ptoi_thread_start(&thread, lose, rt);
+    const PTOStatus status = pto_runtime_run(rt, program_nothing, NULL);
+    CHECK_THAT(status == PTO_OK || status == PTO_ERR_DEVICE);
+    ptoi_thread_join(thread);
+    CHECK_THAT(pto_runtime_run(rt, program_nothing, NULL) == PTO_ERR_DEVICE);
+    CHECK_THAT(strstr(pto_last_error(rt), "aclrtMemcpy failed with error 1: injected") != NULL);
+    destroy(rt);
+    end();
+}
+
 static struct {
     PTORuntime *rt;
     struct array array;
@@ -349,4 +377,5 @@ ASCEND(arrays, "arrays of the program, which the host reads and writes between t
 ASCEND(buffers, "buffers of the heap, whose memory is used again")
 ASCEND(failure, "a kernel stores a status that is not 0")
 ASCEND(lost, "a call of the library fails, beside another worker")
+ASCEND(outside, "the device is lost to another thread while a run begins")
 ASCEND(two, "two runtimes on one device, on two threads")
