@@ -1,5 +1,6 @@
 /* backtrace.c - see backtrace.h. */
 #include "backtrace.h"
+#include "resume.h"
 #include "shared/atomics.h"
 #include "shared/process_lock.h"
 #include "shared/sanitizer.h"
@@ -44,6 +45,8 @@ struct answer {
     char last[1200], folder[500]; /* the line before; the working folder and a slash, or nothing */
     int shown;
     bool is_whole; /* the kernel's function was reached */
+    int frame;     /* of the line before */
+    int submit;    /* the frame of the fast path that called the kernel; 0: not found */
 };
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
@@ -59,7 +62,10 @@ static bool calls_kernels(const char *name)
 static void add_line(struct answer *a, char *line)
 {
     static const char inlined[] = " (inlined by) ", body[] = "_body", unknown[] = "??";
-    if (begins(line, inlined)) line += strlen(inlined);
+    const bool is_inlined = begins(line, inlined);
+    if (is_inlined) line += strlen(inlined);
+    a->frame += !is_inlined;
+    if (a->submit == 0 && begins(line, "pto_submit_fast_ ")) a->submit = a->frame;
     char *place = strstr(line, " at ");
     if (a->is_whole || !place) return;
     *place = '\0';
@@ -160,7 +166,8 @@ static const struct link_map *object_of(void *address)
     return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
 }
 
-static void walk(const ucontext_t *at, struct answer *a)
+/* The address that the kernel returns to, on the fast path of a submit, if that is asked for; NULL: not known. */
+static void *walk(const ucontext_t *at, bool asks_submit, struct answer *a)
 {
     void *frame[FRAMES];
     uint64_t address[FRAMES];
@@ -169,19 +176,27 @@ static void walk(const ucontext_t *at, struct answer *a)
     int first = 0;
     snprintf(self, sizeof self, "/proc/%d/exe", (int)getpid());
     while (first < count && frame[first] != program_counter(at)) first++;
-    for (int i = first, next; i < count && !a->is_whole; i = next) {
+    for (int i = first, next; i < count && !(a->is_whole && (a->submit || !asks_submit)); i = next) {
         const struct link_map *map = object_of(frame[i]);
         next = i;
         do { /* a return address is behind the call */
             if (map) address[next - i] = (uint64_t)(uintptr_t)frame[next] - map->l_addr - (next > first);
             next++;
         } while (next < count && object_of(frame[next]) == map);
+        a->frame = i - 1; /* and one on with the first line of each */
         if (map && !ask_addr2line(map->l_name[0] ? map->l_name : self, address, next - i, a))
             for (int k = i; k < next; k++) add_symbol(frame[k], a);
     }
+    return asks_submit && a->submit > first ? frame[a->submit] : NULL; /* else it is merged with its caller */
 }
 
-static _Noreturn void copy_main(const ucontext_t *at, int to, uint32_t number)
+static struct {
+    int to; /* 0: this process is no copy that resumes a submit */
+    uint32_t number;
+} resumed;
+
+/* Returns only to resume a submit. */
+static void copy_main(const ucontext_t *at, int to, uint32_t number, void (*before)(void))
 {
     static struct answer a;
     limit_time();
@@ -189,26 +204,44 @@ static _Noreturn void copy_main(const ucontext_t *at, int to, uint32_t number)
     if (nowhere >= 0) dup2(nowhere, STDIN_FILENO), dup2(nowhere, STDOUT_FILENO), dup2(nowhere, STDERR_FILENO);
     if (getcwd(a.folder, sizeof a.folder - 1)) strcat(a.folder, "/");
     a.size = (size_t)snprintf(a.bytes, sizeof a.bytes, "%08x:", number);
-    walk(at, &a);
+    void *submit = walk(at, before != NULL, &a);
     const ssize_t written = write(to, a.bytes, a.size + 1); /* a pipe takes so few bytes at once */
+    if (written > 0 && submit) {
+        before();
+        resumed.to = to;
+        resumed.number = number;
+        if (ptoi_resume((void *)(uintptr_t)at, submit, to)) return;
+    }
+    _exit(written < 0);
+}
+
+bool ptoi_backtrace_resumes(void) { return resumed.to > 0; }
+
+void ptoi_backtrace_send(const char *text)
+{
+    char tag[TAG_BYTES + 1];
+    snprintf(tag, sizeof tag, "%08x:", resumed.number);
+    ssize_t written = write(resumed.to, tag, TAG_BYTES);
+    written += write(resumed.to, text, strlen(text) + 1);
     _exit(written < 0);
 }
 
 /* ---- the process that is asked ----------------------------------------------------------------------------------- */
 
 /* async-signal-safe */
-static void send_copy(const ucontext_t *at, int to, uint32_t number)
+static void send_copy(const ucontext_t *at, int to, uint32_t number, void (*before)(void))
 {
     const pid_t copy = _Fork();
-    if (copy == 0) copy_main(at, to, number);
+    if (copy == 0) copy_main(at, to, number, before);
+    if (copy == 0) return;
     while (copy > 0 && waitpid(copy, NULL, 0) < 0 && errno == EINTR) {} /* its time is limited */
 }
 
 /* The text of the answer with this number; 0: it does not come. */
-static size_t read_answer(int from, uint32_t number, char text[PTOI_BACKTRACE_BYTES])
+static size_t read_answer(int from, uint32_t number, char *text, size_t room)
 {
     const int64_t until = ptoi_clock_ns() + (PTOI_BACKTRACE_SECONDS + 1) * 1000000000ll;
-    char bytes[ANSWER_BYTES + 1];
+    char bytes[TAG_BYTES + PTOI_BACKTRACE_MORE + 1];
     size_t size = 0;
     for (int64_t left; (left = until - ptoi_clock_ns()) > 0;) {
         struct pollfd look = {.fd = from, .events = POLLIN};
@@ -221,7 +254,7 @@ static size_t read_answer(int from, uint32_t number, char text[PTOI_BACKTRACE_BY
             found = found << 4 | (uint32_t)(bytes[i] <= '9' ? bytes[i] - '0' : bytes[i] - 'a' + 10);
         const size_t length = size < TAG_BYTES ? 0 : size - TAG_BYTES;
         size = 0;
-        if (found != number) continue; /* of a question that nobody waits for any more */
+        if (found != number || length >= room) continue; /* of a question that nobody waits for any more */
         memcpy(text, bytes + TAG_BYTES, length);
         text[length] = '\0';
         return length;
@@ -229,16 +262,30 @@ static size_t read_answer(int from, uint32_t number, char text[PTOI_BACKTRACE_BY
     return 0;
 }
 
-size_t ptoi_backtrace_here(const void *context, char text[PTOI_BACKTRACE_BYTES])
+static size_t ask_copy(const void *context, void (*before)(void), char *text, char *more)
 {
     int ends[2];
     text[0] = '\0';
     if (PTOI_HAS_SANITIZER || pipe2(ends, O_CLOEXEC) != 0) return 0;
-    send_copy(context, ends[1], 0);
+    send_copy(context, ends[1], 0, before);
+    if (resumed.to > 0) return 0;
     close(ends[1]);
-    const size_t length = read_answer(ends[0], 0, text);
+    const size_t length = read_answer(ends[0], 0, text, PTOI_BACKTRACE_BYTES);
+    if (more) read_answer(ends[0], 0, more, PTOI_BACKTRACE_MORE);
     close(ends[0]);
     return length;
+}
+
+size_t ptoi_backtrace_here(const void *context, char text[PTOI_BACKTRACE_BYTES])
+{
+    return ask_copy(context, NULL, text, NULL);
+}
+
+size_t ptoi_backtrace_submit(const void *context, void (*before)(void), char text[PTOI_BACKTRACE_BYTES],
+                             char more[PTOI_BACKTRACE_MORE])
+{
+    more[0] = '\0';
+    return ask_copy(context, before, text, more);
 }
 
 /* ---- asking another thread --------------------------------------------------------------------------------------- */
@@ -253,7 +300,7 @@ static void on_question(int signal, siginfo_t *info, void *context)
 {
     const int why = errno;
     (void)signal;
-    if (info->si_code == SI_QUEUE) send_copy(context, channel[1], (uint32_t)info->si_value.sival_int);
+    if (info->si_code == SI_QUEUE) send_copy(context, channel[1], (uint32_t)info->si_value.sival_int, NULL);
     errno = why;
 }
 
@@ -322,7 +369,7 @@ size_t ptoi_backtrace_of(int32_t process, int32_t thread, char text[PTOI_BACKTRA
     info.si_uid = getuid();
     info.si_value.sival_int = (int)number;
     if (syscall(SYS_rt_tgsigqueueinfo, process, thread, SIGURG, &info) == 0)
-        length = read_answer(channel[0], number, text);
+        length = read_answer(channel[0], number, text, PTOI_BACKTRACE_BYTES);
     end_question();
     return length;
 }

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PTOI_BACKTRACE_BYTES = 800, PTOI_BACKTRACE_SECONDS = 10 };
+enum { PTOI_BACKTRACE_BYTES = 800, PTOI_BACKTRACE_MORE = 4000, PTOI_BACKTRACE_SECONDS = 10 };
 
 /* Before a signal may come; any thread, any number of times. */
 void ptoi_backtrace_prepare(void);
@@ -22,6 +22,16 @@ void ptoi_backtrace_prepare(void);
 /* From where the signal of this context came to the kernel's function: "\n  in store at f.pto:11" for each call.  The
  * length; 0: nothing is known.  The caller is the handler of a signal. */
 size_t ptoi_backtrace_here(const void *context, char text[PTOI_BACKTRACE_BYTES]);
+
+/* The same for a kernel that the fast path called, and what ptoi_backtrace_send gets from a copy that resumes its
+ * submit (resume.h); *more is empty if there was none.  before: called in the copy, first.  In the copy it returns,
+ * too, and so must the handler, at once. */
+size_t ptoi_backtrace_submit(const void *context, void (*before)(void), char text[PTOI_BACKTRACE_BYTES],
+                             char more[PTOI_BACKTRACE_MORE]);
+/* Is this process such a copy? */
+bool ptoi_backtrace_resumes(void);
+/* Ends the copy. */
+_Noreturn void ptoi_backtrace_send(const char *text);
 
 /* From now on threads of this process may be asked, and those of processes that it forks and that call
  * ptoi_backtrace_answer.  Counted; any thread.  Without file descriptors or where the host uses SIGURG nothing happens:

@@ -280,10 +280,24 @@ static bool lacks_indices(const PTOSite *site, bool is_here)
     return !is_here && site && (site->column & PTO_SITE_HAS_LINE) && ((const PTOSiteLine *)site)->indices[0];
 }
 
+/* Of the crash that is reported: the copy that asks for arguments has it too. */
+static struct crash_address crashed_at;
+
+static void close_fast_path(void) { ((PTOFastPath *)(uintptr_t)orchestrates)->closed = &ptoi_crash_inline; }
+
+void ptoi_crash_recovered(const PTOKernel *kernel, const PTOArg *args, int count)
+{
+    static struct crash_text t;
+    if (!ptoi_backtrace_resumes()) return;
+    ptoi_crash_describe(&t, kernel, args, count, &crashed_at, "");
+    t.bytes[t.size < PTOI_BACKTRACE_MORE ? t.size : PTOI_BACKTRACE_MORE - 1] = '\0';
+    ptoi_backtrace_send(t.bytes);
+}
+
 /* is_here: the thread orchestrates, and is at the submit of this task. */
 static void report(int signal, const struct crash_address *at, const void *context, bool is_here)
 {
-    static char calls[PTOI_BACKTRACE_BYTES]; /* one thread reports */
+    static char calls[PTOI_BACKTRACE_BYTES], found[PTOI_BACKTRACE_MORE]; /* one thread reports */
     struct crash_text t;
     const PTOSite *site = marked_site;
     t.size = 0;
@@ -305,13 +319,21 @@ static void report(int signal, const struct crash_address *at, const void *conte
     put(&t, ")");
     if (ranked.window) put(&t, ranked.text);
     put_place(&t, site, is_here);
-    ptoi_backtrace_here(context, calls);
+    crashed_at = *at;
+    if (is_here && !marked_args)
+        ptoi_backtrace_submit(context, close_fast_path, calls, found);
+    else
+        ptoi_backtrace_here(context, calls);
+    if (ptoi_backtrace_resumes()) return;
     if (!is_here) {
         ptoi_crash_describe(&t, marked, marked_args, marked_count, at, calls);
     } else {
         put(&t, calls);
         put_calls(&t);
-        ptoi_crash_describe(&t, marked, marked_args, marked_count, at, "");
+        if (found[0])
+            put(&t, found);
+        else
+            ptoi_crash_describe(&t, marked, marked_args, marked_count, at, "");
     }
     if (lacks_indices(site, is_here))
         put(&t, "\n  help: the engine serial (--engine, PTOConfig.engine) shows the indices of the loops");
@@ -351,6 +373,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     } else if (!marked && now && signal == SIGABRT && !note && swap_relaxed(&reported, 1) == 0) {
         report_abort();
     }
+    if (ptoi_backtrace_resumes()) return;
     for (int i = 0; i < CRASHES; i++)
         if (crashes[i].signal == signal) restore(i);
     raise(signal); /* blocked until we return, then as if we had never been there */

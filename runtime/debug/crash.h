@@ -6,8 +6,9 @@
  *            host's own handler runs.  A crash outside a kernel is not ours: nothing is written, but how to find out
  *            more about an abort of the thread that orchestrates, which mostly comes from malloc.
  * Owner      the mark: its thread.  The handlers: the process, counted.
- * Limits     the arguments of a task that its caller runs itself (fast_path.h) are not known, nor the loop indices of
- *            one that was deferred.  Under a sanitizer, which reports crashes itself, nothing is installed.
+ * Limits     the arguments of a task that its caller runs itself (fast_path.h) are known as far as resume.h finds them,
+ *            the loop indices of one that was deferred are not.  Under a sanitizer, which reports crashes itself,
+ *            nothing is installed.
  * Tests      test/runtime/test_crash.c */
 #ifndef PTOI_CRASH_H
 #define PTOI_CRASH_H
@@ -58,6 +59,9 @@ struct crash_text {
  * way to find out more, each after "\n  ". */
 void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
                          const struct crash_address *at, const char *calls);
+
+/* The slow path got the parameters of a kernel that failed.  In a copy that asks for them (resume.h) it ends here. */
+void ptoi_crash_recovered(const PTOKernel *kernel, const PTOArg *args, int count);
 
 /* PTOFastPath.closed points to this word while the slow path executes a kernel inline, at its submit. */
 extern const int ptoi_crash_inline;

@@ -70,10 +70,11 @@ static void settle_signals(void)
     for (int s = 1; s < NSIG; s++) {
         struct sigaction a;
         if (sigaction(s, NULL, &a) != 0) continue;
+        const bool is_handled = (a.sa_flags & SA_SIGINFO) || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN);
         if (s == SIGINT || s == SIGQUIT || s == SIGHUP)
             signal(s, SIG_IGN);
-        else if ((a.sa_flags & SA_SIGINFO) || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN))
-            signal(s, SIG_DFL);
+        else if (is_handled) /* the host answers a question, also where both processes are asked by name */
+            signal(s, s == SIGUSR1 ? SIG_IGN : SIG_DFL);
     }
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -16,6 +16,7 @@
 #include "planned.h"
 #include "ranked.h"
 #include "report/critical.h"
+#include "report/ending.h"
 #include "report/report.h"
 #include "session.h"
 #include "shared/cpu.h"
@@ -186,9 +187,11 @@ static struct whole_file *add_written(struct session *s, const char *path)
 static int rename_written(struct session *s)
 {
     int code = HOST_OK;
+    ptoi_ending_hold();
     for (int i = 0; i < s->written_count; i++)
         if (!ptoi_whole_rename(&s->written[i].file) && code == HOST_OK)
             code = host_fail(&s->error, HOST_FILE, "cannot write %s: %s", s->written[i].path, strerror(errno));
+    ptoi_ending_release();
     return code;
 }
 
@@ -459,6 +462,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
         fputs("error: the program was compiled for another version of libpto: build it again\n", stderr);
         return HOST_INTERNAL;
     }
+    ptoi_ending_begin();
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a message */
     int code = ptoi_ranked_join(&s);
     if (code == HOST_OK) code = ptoi_options_parse(&s.options, argc, argv, &s.error);

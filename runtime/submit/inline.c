@@ -127,8 +127,9 @@ int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const 
 {
     struct call c;
     const uint64_t number = o->fast.open->number - 1;
-    if (take_params(o, &c, params, count) == PTO_OK)
-        ptoi_fail_call(o->window, o->run_status, o->inlined.backend, kernel, c.arg, c.terms.arguments, *o->site, number,
-                       result);
+    if (take_params(o, &c, params, count) != PTO_OK) return (int64_t)number;
+    ptoi_crash_recovered(kernel, c.arg, c.terms.arguments);
+    ptoi_fail_call(o->window, o->run_status, o->inlined.backend, kernel, c.arg, c.terms.arguments, *o->site, number,
+                   result);
     return (int64_t)number;
 }

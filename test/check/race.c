@@ -21,14 +21,16 @@ struct cell {
 
 static struct cell cells[CELLS];
 static uint32_t execution;
+static uintptr_t used; /* cells of this execution */
 
-void race_reset(void) { execution++; }
+void race_reset(void) { execution++, used = 0; }
 
 static struct cell *find_cell(uintptr_t at)
 {
     for (uintptr_t i = at * 0x9e3779b97f4a7c15u >> (64 - CELL_BITS);; i = (i + 1) % CELLS) {
         struct cell *c = &cells[i];
         if (c->execution != execution) {
+            if (++used == CELLS) check_fail("an execution accesses more memory than race.c has cells");
             *c = (struct cell){.at = at, .execution = execution};
             return c;
         }
@@ -153,4 +155,5 @@ void *check_calloc(size_t count, size_t size)
 {
     return forget(calloc(count, size), count * size < LARGE ? count * size : 0);
 }
+void *check_realloc(void *memory, size_t size) { return forget(realloc(memory, size), size < LARGE ? size : 0); }
 void *check_aligned_alloc(size_t alignment, size_t size) { return forget(aligned_alloc(alignment, size), size); }

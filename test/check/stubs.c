@@ -1,6 +1,4 @@
-/* stubs.c - parts of the system that a schedule does not reach: signals of crashes, and the machine that is not
- * there. */
-#include "backend/backend.h"
+/* stubs.c - parts of the system that a schedule does not reach: signals of crashes. */
 #include "debug/backtrace.h"
 #include "debug/crash.h"
 #include <sched.h>
@@ -39,14 +37,6 @@ size_t ptoi_backtrace_of(int32_t process, int32_t thread, char text[PTOI_BACKTRA
     return 0;
 }
 
-const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size);
-const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size)
-{
-    (void)config, (void)message, (void)size;
-    *status = PTO_ERR_UNSUPPORTED;
-    return NULL;
-}
-
 /* Two processors, wherever the checker runs. */
 int check_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
 int check_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
@@ -56,4 +46,8 @@ int check_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
     CPU_SET_S(0, size, set);
     CPU_SET_S(1, size, set);
     return 0;
+}
+void ptoi_crash_recovered(const PTOKernel *kernel, const PTOArg *args, int count)
+{
+    (void)kernel, (void)args, (void)count;
 }

@@ -381,6 +381,112 @@ TEST(the_argument_next_to_the_address_of_a_crash_is_named)
     munmap(pages, 3 * PAGE);
 }
 
+/* ---- the arguments of the fast path ------------------------------------------------------------------------------ */
+
+#if defined(__x86_64__) && defined(__linux__)
+static volatile int64_t quotient;
+static __attribute__((noinline)) void divide(int64_t by) { quotient = 1000 / by; }
+
+/* A kernel of its own, as the large ones of programs are; how it crashes stands in its last argument. */
+static __attribute__((noinline)) int k_apart(const PTOArg *a)
+{
+    volatile char *bytes = a[0].ptr;
+    switch (a[4].value.i64) {
+    case 0: return 0;
+    case SIGFPE: divide(a[1].value.i64 - 89); return 0;
+    case SIGABRT: abort();
+    default: return bytes[a[4].value.i64] & 0;
+    }
+}
+static const PTOKernel apart = {
+    .name = "apart", .worker = PTO_WORKER_VECTOR, .fn = k_apart, .formals = "table, left, scale, made, how"};
+
+static void crashes_apart(PTORuntime *rt, void *arg)
+{
+    for (int64_t i = 0; i < 12; i++) {
+        void *made = NULL;
+        pto_at(rt, &here);
+        pto_submit_task(rt, &apart,
+                        (PTOTaskParam[]){PTO_INOUT(pages + PAGE, 8 * i, PTO_STRIDED(PTO_F32, (2, 3), (4, 1))),
+                                         PTO_SCALAR(100 - i), PTO_SCALAR(0.5f * (float)i),
+                                         PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F64, 4)),
+                                         PTO_SCALAR(i == 11 ? *(int64_t *)arg : (int64_t)0)},
+                        5);
+    }
+}
+
+static void run_apart(void *arg)
+{
+    struct attempt *a = arg;
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = a->engine}, NULL);
+    if (rt) pto_runtime_run(rt, crashes_apart, &a->how);
+}
+
+TEST(the_arguments_of_a_kernel_that_the_fast_path_called_are_found)
+{
+    if (PTOI_HAS_SANITIZER) return;
+    static const int64_t how[] = {PAGE, -PAGE, SIGFPE, SIGABRT};
+    pages = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(mprotect(pages + PAGE, PAGE, PROT_READ | PROT_WRITE), 0);
+    for (size_t i = 0; i < sizeof how / sizeof how[0]; i++) {
+        char text[4096], want[400];
+        struct attempt a = {PTO_ENGINE_SERIAL, how[i], false};
+        EXPECT(WIFSIGNALED(in_process(run_apart, &a, text, sizeof text)));
+        EXPECT(strncmp(text, "c.pto:12:5: error: kernel 'apart' crashed: ", 43) == 0);
+        EXPECT(strstr(text, " (task 11)\n"));
+        snprintf(want, sizeof want,
+                 "\n  argument 1 'table': f32[2, 3] with strides [4, 1] at %p to %p\n  argument 2 'left': 89\n"
+                 "  argument 3 'scale': 5.5\n  argument 4 'made': f64[4] at 0x",
+                 (void *)(pages + PAGE + 4 * 8 * 11), (void *)(pages + PAGE + 4 * 8 * 11 + 28));
+        EXPECT(strstr(text, want));
+        snprintf(want, sizeof want, "\n  argument 5 'how': %lld%s", (long long)how[i], help);
+        EXPECT(ends_with(text, want));
+        EXPECT(!strstr(text, "--defer"));
+    }
+    munmap(pages, 3 * PAGE);
+}
+
+/* What the copy that finds them could do: nothing is written by it but its answer. */
+static int k_counts(const PTOArg *a)
+{
+    ++*(int64_t *)a[0].ptr;
+    return a[1].value.i64 ? *(volatile int *)nowhere & 0 : 0;
+}
+static int (*volatile counts_fn)(const PTOArg *) = k_counts;
+
+static void counts_and_crashes(PTORuntime *rt, void *arg)
+{
+    static PTOKernel counts = {.name = "counts", .worker = PTO_WORKER_VECTOR};
+    counts.fn = counts_fn;
+    for (int64_t i = 0; i < 40; i++) {
+        pto_submit_task(rt, &counts,
+                        (PTOTaskParam[]){PTO_INOUT(arg, 0, PTO_ARRAY(PTO_I64, 1)), PTO_SCALAR((int64_t)(i == 29))}, 2);
+        ++((int64_t *)arg)[1];
+    }
+    ++((int64_t *)arg)[2];
+}
+
+static void run_counts(void *arg)
+{
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
+    if (rt) pto_runtime_run(rt, counts_and_crashes, arg);
+}
+
+TEST(after_a_crash_the_copy_that_finds_the_arguments_runs_nothing_else)
+{
+    if (PTOI_HAS_SANITIZER) return;
+    char text[4096];
+    int64_t *shared = pto_shared_alloc(PAGE); /* the copy would be seen to write here */
+    EXPECT_EQ(WTERMSIG(in_process(run_counts, shared, text, sizeof text)), SIGSEGV);
+    EXPECT(strstr(text, "kernel 'counts' crashed: SIGSEGV (task 29)"));
+    EXPECT(strstr(text, "\n  argument 2: 1\n"));
+    EXPECT_EQ(shared[0], 30);
+    EXPECT_EQ(shared[1], 29);
+    EXPECT_EQ(shared[2], 0);
+    pto_shared_free(shared, PAGE);
+}
+#endif
+
 /* ---- scalars ----------------------------------------------------------------------------------------------------- */
 
 static int k_abort(const PTOArg *a) { return (void)a, abort(), 0; }

@@ -11,6 +11,9 @@
 #include "explain.h"
 #include "options.h"
 #include "output.h"
+#include "report/ending.h"
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static int check_main(const struct options *o)
@@ -78,10 +81,14 @@ static int verb_main(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options o;
+    ptoi_ending_begin();
     int result = options_parse(&o, argc, argv);
     if (result == EXIT_OK) result = verb_main(&o);
     options_free(&o);
     // Text that could not be written is no result: a full disk, a closed pipe.
-    if (fflush(stdout) != 0 && result == EXIT_OK) result = EXIT_FILE;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && result == EXIT_OK) {
+        fprintf(stderr, "ptoc: error: cannot write standard output: %s\n", strerror(errno ? errno : EIO));
+        result = EXIT_FILE;
+    }
     return result;
 }

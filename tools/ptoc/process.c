@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-static const int held[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static const int held[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXCPU};
 enum { HELD = sizeof held / sizeof *held };
 static struct sigaction before[HELD];
 static volatile sig_atomic_t interrupted;
@@ -133,6 +133,7 @@ static int start(const char *path, const char *const *argv, const char *out, con
     sigemptyset(&defaults);
     for (int i = 0; i < HELD; i++)
         if (before[i].sa_handler != SIG_IGN) sigaddset(&defaults, held[i]);
+    sigaddset(&defaults, SIGXFSZ); /* ptoc ignores it */
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);

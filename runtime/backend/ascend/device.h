@@ -92,8 +92,7 @@ struct device {
     int array_count, array_room;
     struct holder holder; /* of tensors */
     char failure[1024];
-    /* The device: nothing is started on it any more.  W under lock: store release, after `failure`; R any worker: load
-     * acquire. */
+    /* nothing is started on it any more: W under lock, R any thread: relaxed, `failure` is read under lock */
     _Atomic bool has_failed;
     /* the runtime has asked for `failure`: what closing finds is of no interest then */
     bool was_reported;

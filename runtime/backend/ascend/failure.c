@@ -16,7 +16,7 @@ void ptoi_ascend_fail(struct device *d, bool is_lost, const char *format, ...)
         const int n = snprintf(d->failure, sizeof d->failure, "ascend: ");
         vsnprintf(d->failure + n, sizeof d->failure - (size_t)n, format, args);
     }
-    if (is_lost) store_release(&d->has_failed, true, LOST);
+    if (is_lost) store_relaxed(&d->has_failed, true);
     ptoi_lock_leave(&d->lock);
     va_end(args);
 }

@@ -11,6 +11,7 @@
  * Tests      test/ascend */
 #include "device.h"
 #include "shared/atomics.h"
+#include <stdio.h>
 #include <string.h>
 
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
@@ -74,22 +75,28 @@ static const char *failure_of(const struct backend *backend)
     return d->failure;
 }
 
+/* All under the lock: a thread that copies a tensor may lose the device meanwhile. */
+static bool is_lost(struct device *d)
+{
+    char before[sizeof d->failure];
+    static const char earlier[] = "ascend: of an earlier run: ";
+    ptoi_lock_take(&d->lock);
+    const bool lost = load_relaxed(&d->has_failed);
+    if (!lost) {
+        d->failure[0] = '\0';
+        d->was_reported = false;
+    } else if (strncmp(d->failure, earlier, strlen(earlier)) != 0) {
+        memcpy(before, d->failure, sizeof before);
+        snprintf(d->failure, sizeof d->failure, "%s%.900s", earlier, before);
+    }
+    ptoi_lock_leave(&d->lock);
+    return lost;
+}
+
 static PTOStatus begin(const struct backend *backend)
 {
     struct device *d = device_of(backend);
-    if (load_acquire(&d->has_failed, LOST)) {
-        if (strncmp(d->failure, "ascend: of an earlier", 21) != 0) {
-            char before[sizeof d->failure];
-            memcpy(before, d->failure, sizeof before);
-            d->failure[0] = '\0';
-            ptoi_ascend_fail(d, true, "of an earlier run: %.900s", before);
-        }
-        return PTO_ERR_DEVICE;
-    }
-    ptoi_lock_take(&d->lock);
-    d->failure[0] = '\0';
-    d->was_reported = false;
-    ptoi_lock_leave(&d->lock);
+    if (is_lost(d)) return PTO_ERR_DEVICE;
     d->dirty_count = d->clean_count = d->clean_next = 0;
     if (!ptoi_ascend_enter_from_outside(d)) return PTO_ERR_DEVICE;
     if (d->is_zeroed) return PTO_OK;

@@ -17,7 +17,7 @@
 static bool save(struct holder *h, const struct place *p, void *host, int64_t bytes)
 {
     struct device *d = (struct device *)(uintptr_t)((char *)h - offsetof(struct device, holder));
-    return !load_acquire(&d->has_failed, LOST) && ptoi_ascend_enter_from_outside(d) &&
+    return !load_relaxed(&d->has_failed) && ptoi_ascend_enter_from_outside(d) &&
            ptoi_ascend_download(d, host, p->memory, bytes);
 }
 

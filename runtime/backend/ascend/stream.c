@@ -18,7 +18,7 @@ struct stream *ptoi_ascend_stream(struct device *d, PTOWorkerType type)
         uint64_t serial;
         struct stream *stream[PTO_WORKER_TYPES];
     } mine;
-    if (load_acquire(&d->has_failed, LOST) || !ptoi_ascend_enter(d)) return NULL;
+    if (load_relaxed(&d->has_failed) || !ptoi_ascend_enter(d)) return NULL;
     if (mine.serial != d->serial) {
         memset(&mine, 0, sizeof mine);
         mine.serial = d->serial;

@@ -11,6 +11,12 @@ for engine in ("threads", "process"):
     assert p.returncode == 0 and "ends 8" in out, (out, err)
     assert re.search(r"^orchestrator: waits, await( at .*progress.pto:9:\d+)?$", err, re.M), err
     assert re.search(r"^scheduler: [1-8] tasks in flight$", err, re.M) and re.search(r"^workers: run\n  kernel 'slow' \(task \d", err, re.M), err
+# Asked by name, as pkill does it, the worker process gets the signal too.
+p = subprocess.Popen([*words, "--set", "times=8", "--engine", "process"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+time.sleep(1)
+os.killpg(p.pid, signal.SIGUSR1)
+out, err = p.communicate(timeout=60)
+assert p.returncode == 0 and "ends 8" in out and "workers: run" in err, (out, err)
 master, slave = pty.openpty()
 p = subprocess.Popen([*words, "--set", "times=4", "--progress"], stderr=slave, stdout=subprocess.DEVNULL)
 os.close(slave)
