@@ -103,8 +103,9 @@ struct dist {
     struct tensor *alive;    /* of the heap */
     struct tensor *unused;
     int32_t outside_count, outside_room;
-    uint32_t tensors;  /* that were made */
-    int64_t tasks;     /* of the program, in this run */
+    uint32_t tensors; /* that were made */
+    /* of the program, in this run.  W orchestrator, R the thread of the transfers; relaxed: it orders nothing */
+    _Atomic int64_t tasks;
     int64_t number;    /* of the task for which this rank submits */
     int64_t *tasks_of; /* by rank */
     struct task_notes notes;

@@ -438,7 +438,8 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     ptoi_dist_meets(d, false);
     if (status != PTO_OK) return status;
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
-    const int64_t number = d->tasks++; /* where the heap is full, folds are submitted before this task is */
+    const int64_t number = load_relaxed(&d->tasks); /* relaxed: see dist.h */
+    store_relaxed(&d->tasks, number + 1); /* where the heap is full, folds are submitted before this task is */
     if (can_be_held(d, &k)) {
         status = hold(d, &k, kernel, number);
         return status == PTO_OK ? number : status;
