@@ -213,6 +213,7 @@ static void report_ended(struct transfers *t, struct transfer *ended)
         if (x->is_own) continue;
         struct noted *n = ptoi_noted_at(t->notes, t->core->recorder, x->task);
         if (n) n->end = ptoi_record_now(t->core->recorder);
+        if (!x->is_send) ptoi_waits_arrived(&t->waits, x->task, x->started);
         t->core->engine->completed(t->core, x->task, x->result);
     }
     ptoi_lock_take(&t->lock);
@@ -306,7 +307,9 @@ static void start(void *context, uint64_t id, const PTOKernel *kernel, const PTO
         t->forgotten = x;
         t->in_flight++;
     } else {
-        add_transfer(t, kernel == &ptoi_send_kernel, args)->task = id;
+        struct transfer *x = add_transfer(t, kernel == &ptoi_send_kernel, args);
+        x->task = id;
+        x->started = ptoi_waits_now(&t->waits);
     }
     ring(t);
 }
@@ -316,6 +319,7 @@ static int transfer_now(const PTOArg *args, bool is_send)
 {
     enum { LOOK_NS = 1000000 };
     struct transfers *t = (struct transfers *)(uintptr_t)args[TRANSFER_OWNER].value.i64; /* NOLINT */
+    const int64_t since = ptoi_waits_now(&t->waits);
     ptoi_lock_take(&t->lock);
     struct transfer *x = add_transfer(t, is_send, args);
     x->is_own = true;
@@ -327,6 +331,7 @@ static int transfer_now(const PTOArg *args, bool is_send)
         const int32_t result = x->result;
         if (has_ended) give_transfer(t, x);
         ptoi_lock_leave(&t->lock);
+        if (has_ended && since > 0) ptoi_waits_own(&t->waits, !is_send, t->serves, ptoi_clock_ns() - since);
         if (has_ended) return result;
         ptoi_sleep_on(&t->served, seen, LOOK_NS, false);
     }
@@ -350,6 +355,13 @@ bool ptoi_is_transfer(const PTOKernel *kernel)
     return kernel == &ptoi_send_kernel || kernel == &ptoi_receive_kernel || kernel == &ptoi_forget_kernel;
 }
 
+/* Of struct outside. */
+static void began(void *context, uint64_t id, int64_t idle_since)
+{
+    struct transfers *t = context;
+    ptoi_waits_began(&t->waits, id, idle_since);
+}
+
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 void ptoi_transfers_begin(struct transfers *t)
@@ -361,6 +373,8 @@ void ptoi_transfers_begin(struct transfers *t)
     t->heard = t->kept.rank = -1;
     t->meets = false;
     ptoi_standstill_begin(&t->standstill, t->wire->ranks);
+    ptoi_waits_begin(&t->waits);
+    t->serves = NULL;
     t->messages = t->bytes = 0;
     memset(t->ended, 0, t->ended_slots * sizeof *t->ended);
     CHECK(!t->sends && t->posted_bytes == 0);
@@ -478,11 +492,14 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
     t->peer = calloc(ranks, sizeof *t->peer);
     t->ended = calloc(t->ended_slots, sizeof *t->ended);
     t->block = calloc(blocks, sizeof *t->block);
-    const bool has_memory =
-        ptoi_standstill_open(&t->standstill, wire->ranks, core->config.watchdog_seconds, begins_together, passed);
+    const bool is_timed = core->config.time_causes;
+    const bool has_waits = !is_timed || ptoi_waits_open(&t->waits, core->window);
+    const bool has_memory = has_waits && ptoi_standstill_open(&t->standstill, wire->ranks,
+                                                              core->config.watchdog_seconds, begins_together, passed);
     if (!has_memory || !t->peer || !t->ended || !t->block) return false;
     for (uint64_t k = 0; k < blocks; k++) give_transfer(t, &t->block[k]);
-    core->outside = (struct outside){.is_mine = ptoi_is_transfer, .start = start, .context = t};
+    core->outside =
+        (struct outside){.is_mine = ptoi_is_transfer, .start = start, .began = is_timed ? began : NULL, .context = t};
     t->has_thread = ptoi_thread_start(&t->thread, carry_out, t);
     return t->has_thread;
 }
@@ -499,5 +516,6 @@ void ptoi_transfers_close(struct transfers *t)
     free(t->ended);
     free(t->block);
     ptoi_standstill_close(&t->standstill);
+    ptoi_waits_close(&t->waits);
     *t = (struct transfers){0};
 }

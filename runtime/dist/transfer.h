@@ -15,6 +15,7 @@
 #include "noted.h"
 #include "shared/system.h"
 #include "standstill.h"
+#include "waits.h"
 #include "wire/wire.h"
 
 /* Note [the oldest send]: sends wait for their receives, and a receive waits for room in the window of its rank.  If
@@ -44,6 +45,7 @@ struct transfer {
     uint64_t order;  /* of a send: among those of this rank */
     int64_t urgency; /* the less, the sooner */
     uint64_t task;   /* its id, where the scheduler started it */
+    int64_t started; /* when that was, where waits are counted */
 };
 
 /* The transfers between this rank and another one. */
@@ -78,6 +80,8 @@ struct transfers {
     struct wire_failure kept; /* of another rank, heard while this one failed by itself; rank -1: none */
     int64_t messages, bytes;  /* of sends that have ended */
     struct standstill standstill;
+    struct waits waits;
+    const PTOKernel *serves; /* the orchestrator's: the kernel whose messages it submits; NULL: none */
     bool meets;              /* the orchestrator waits for all ranks, */
     const PTOSite *meets_at; /* where the program is then; NULL: at its end */
     /* W whoever holds the lock, R whoever sleeps there, relaxed: what is looked at lies under the lock.  Transfers were

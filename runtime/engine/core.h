@@ -16,6 +16,9 @@
 struct outside {
     bool (*is_mine)(const PTOKernel *kernel);
     void (*start)(void *context, uint64_t id, const PTOKernel *kernel, const PTOArg *args); /* does not block */
+    /* A worker begins a task of the program, and has had nothing to do since then; NULL: nobody asks.  Only where the
+     * run is metered. */
+    void (*began)(void *context, uint64_t id, int64_t idle_since);
     void *context;
 };
 

@@ -183,9 +183,12 @@ static int run_kernel(struct lane *l, uint64_t id, bool as_helper)
     struct core *core = l->core;
     struct meter *const meter = &core->orch.flow.meter;
     const enum orchestrator_cause cause = as_helper ? ptoi_meter_enter(meter, CAUSE_HELP) : CAUSE_PROGRAM;
+    const bool is_metered = __builtin_expect(l->clock.time != NULL, 0);
+    if (is_metered && core->outside.began) core->outside.began(core->outside.context, id, l->ended_ns);
     if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_KERNEL);
     const int result = ptoi_worker_run(core->window, core->backend, core->heap, id);
     if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_DISPATCH);
+    if (is_metered) l->ended_ns = ptoi_clock_ns();
     if (as_helper) ptoi_meter_enter(meter, cause);
     return result;
 }
