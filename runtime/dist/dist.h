@@ -114,8 +114,9 @@ struct dist {
         int64_t messages, bytes;
     } sends, collected;
     bool is_collecting;
-    bool has_met; /* the run has ended, and all ranks have the same status */
-    bool packs;   /* buffers that the task reads travel in one message from each rank: it is a fold */
+    uint64_t recorded_run; /* a number that its schedules have on all ranks; 0: they are not written */
+    bool has_met;          /* the run has ended, and all ranks have the same status */
+    bool packs;            /* buffers that the task reads travel in one message from each rank: it is a fold */
     int32_t packed_count;
     struct outgoing packed[PACKED];
     struct held *held; /* HELD_TASKS: tasks whose rank is not decided yet */

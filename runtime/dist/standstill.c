@@ -180,8 +180,9 @@ static void fail(struct transfers *t, int64_t now, bool is_kernel)
         ptoi_fail(t->core->run_status, PTO_ERR_WATCHDOG, NULL,
                   "nothing has happened for %g s, and rank %d does not answer:%s", seconds, s->silent, m.text);
     else
-        ptoi_fail(t->core->run_status, PTO_ERR_WATCHDOG, NULL, "nothing has happened on any rank for %g s:%s", seconds,
-                  m.text);
+        ptoi_fail(t->core->run_status, s->is_for_replay ? PTO_ERR_ARGUMENT : PTO_ERR_WATCHDOG, NULL,
+                  "nothing has happened on any rank for %g s%s:%s", seconds,
+                  s->is_for_replay ? ", so the schedules do not fit this run" : "", m.text);
 }
 
 /* ---- questions and answers --------------------------------------------------------------------------------------- */
@@ -226,6 +227,14 @@ static void ask(struct transfers *t, int64_t now)
     }
 }
 
+/* All ranks wait for others, as far as they have answered. */
+static bool do_all_wait(const struct transfers *t, int64_t now)
+{
+    for (int32_t k = 0; k < t->wire->ranks; k++)
+        if (k != t->wire->rank && !t->standstill.other[k].newest.waits) return false;
+    return status_now(t, now).waits;
+}
+
 /* Everybody has answered; or, behind the patience, somebody has not: *silent.  *idle_ns: the least of all others. */
 static bool is_complete(const struct transfers *t, int64_t now, int32_t *silent, int64_t *idle_ns)
 {
@@ -262,12 +271,13 @@ static void decide(struct transfers *t, int64_t now, int64_t idle, int64_t kerne
     }
     ask(t, now);
     if (!is_complete(t, now, &silent, &others)) return;
-    if (kernel_idle >= s->limit_ns) {
+    if (kernel_idle >= s->limit_ns && !s->is_for_replay) {
         fail(t, now, true);
-    } else if (silent >= 0 && idle >= s->limit_ns) {
+    } else if (silent >= 0 && idle >= s->limit_ns && !s->is_for_replay) {
         s->silent = silent;
         fail(t, now, false);
-    } else if (idle >= s->limit_ns && others >= s->limit_ns) {
+    } else if (silent < 0 && idle >= s->limit_ns && others >= s->limit_ns &&
+               (!s->is_for_replay || do_all_wait(t, now))) {
         fail(t, now, false);
     } else if (silent < 0) { /* again when it may be time */
         const int64_t least = idle < others ? idle : others, longest = least > kernel_idle ? least : kernel_idle;
@@ -304,10 +314,13 @@ void ptoi_standstill_begin(struct standstill *s, int32_t ranks)
     if (s->other) memset(s->other, 0, (size_t)ranks * sizeof *s->other);
 }
 
-bool ptoi_standstill_open(struct standstill *s, int32_t ranks, double seconds, bool begins_together,
+bool ptoi_standstill_open(struct standstill *s, int32_t ranks, double seconds, bool has_replay, bool begins_together,
                           const _Atomic int64_t *passed)
 {
-    *s = (struct standstill){.limit_ns = (int64_t)(seconds * 1e9),
+    enum { REPLAY_SECONDS = 10 };
+    const bool is_for_replay = has_replay && seconds == 0;
+    *s = (struct standstill){.limit_ns = (int64_t)((is_for_replay ? REPLAY_SECONDS : seconds) * 1e9),
+                             .is_for_replay = is_for_replay,
                              .begins_together = begins_together,
                              .passed = passed,
                              .owed = calloc((size_t)ranks, sizeof *s->owed),

@@ -25,6 +25,9 @@ struct other_rank {
 
 struct standstill {
     int64_t limit_ns; /* 0: this rank has no watchdog, and only answers */
+    /* the limit is that of a run that repeats schedules, which may not fit it: then it fails only where all ranks wait
+     * for others */
+    bool is_for_replay;
     /* all ranks begin a run at the same time; else one that was never heard may not have begun it */
     bool begins_together;
     uint64_t run;                  /* the number of the run, the same on all ranks */
@@ -39,8 +42,8 @@ struct standstill {
     int32_t silent;           /* does not answer, so the run has failed; -1: none is known */
 };
 
-/* false: no memory. */
-bool ptoi_standstill_open(struct standstill *s, int32_t ranks, double seconds, bool begins_together,
+/* seconds: of the watchdog; 0: there is none.  false: no memory. */
+bool ptoi_standstill_open(struct standstill *s, int32_t ranks, double seconds, bool has_replay, bool begins_together,
                           const _Atomic int64_t *passed);
 void ptoi_standstill_close(struct standstill *s);
 void ptoi_standstill_begin(struct standstill *s, int32_t ranks); /* a run */

@@ -494,8 +494,9 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
     t->block = calloc(blocks, sizeof *t->block);
     const bool is_timed = core->config.time_causes;
     const bool has_waits = !is_timed || ptoi_waits_open(&t->waits, core->window);
-    const bool has_memory = has_waits && ptoi_standstill_open(&t->standstill, wire->ranks,
-                                                              core->config.watchdog_seconds, begins_together, passed);
+    const bool has_memory =
+        has_waits && ptoi_standstill_open(&t->standstill, wire->ranks, core->config.watchdog_seconds,
+                                          core->config.replay != NULL, begins_together, passed);
     if (!has_memory || !t->peer || !t->ended || !t->block) return false;
     for (uint64_t k = 0; k < blocks; k++) give_transfer(t, &t->block[k]);
     core->outside =

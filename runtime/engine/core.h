@@ -35,6 +35,7 @@ struct core {
     struct scheduler sched;
     struct recorder *recorder; /* NULL: nothing is recorded */
     struct replay *replay;     /* NULL: the schedule is free */
+    uint64_t replayed_run;     /* on several ranks, the number of the run whose schedule that is */
     const struct engine *engine;
     struct outside outside;           /* set before the engine is opened */
     void *state;                      /* the engine's own; NULL: it is not open */
