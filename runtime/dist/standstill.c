@@ -102,6 +102,7 @@ static struct wire_status status_now(const struct transfers *t, int64_t now)
                                           sizeof kernel, &kernel_number);
     if (x) describe_transfer(t, x, transfer, sizeof transfer, &transfer_number);
     status.waits = !runs && (x || t->meets);
+    status.limit_ns = runs && !s->is_for_replay ? s->limit_ns : 0;
     if (runs && x && kernel_number < transfer_number)
         snprintf(status.text, sizeof status.text, "%s runs; it %s", kernel, transfer);
     else if (runs && x)
@@ -227,6 +228,18 @@ static void ask(struct transfers *t, int64_t now)
     }
 }
 
+/* Another rank finds its kernel itself, and knows more about it.  It has some time for that. */
+static bool will_be_found(const struct transfers *t, int64_t idle)
+{
+    enum { LATE_NS = 2000000000 };
+    const struct standstill *s = &t->standstill;
+    for (int32_t k = 0; k < t->wire->ranks; k++) {
+        const int64_t limit = k == t->wire->rank ? 0 : s->other[k].newest.limit_ns;
+        if (limit > 0 && limit <= s->limit_ns && idle < 2 * s->limit_ns + LATE_NS) return true;
+    }
+    return false;
+}
+
 /* All ranks wait for others, as far as they have answered. */
 static bool do_all_wait(const struct transfers *t, int64_t now)
 {
@@ -276,7 +289,7 @@ static void decide(struct transfers *t, int64_t now, int64_t idle, int64_t kerne
     } else if (silent >= 0 && idle >= s->limit_ns && !s->is_for_replay) {
         s->silent = silent;
         fail(t, now, false);
-    } else if (silent < 0 && idle >= s->limit_ns && others >= s->limit_ns &&
+    } else if (silent < 0 && idle >= s->limit_ns && others >= s->limit_ns && !will_be_found(t, idle) &&
                (!s->is_for_replay || do_all_wait(t, now))) {
         fail(t, now, false);
     } else if (silent < 0) { /* again when it may be time */

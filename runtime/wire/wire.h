@@ -34,6 +34,7 @@ struct wire_status {
     bool is_answer, waits; /* the latter: for another rank, and nothing else is known to run */
     uint64_t run;          /* of the question */
     int64_t idle_ns;       /* for so long nothing has happened there */
+    int64_t limit_ns;      /* a kernel runs there, and may for so long; 0: none runs, or there is no watchdog */
     char text[WIRE_STATUS];
 };
 

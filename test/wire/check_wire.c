@@ -147,6 +147,7 @@ static void check_status(uint64_t run)
                                  .waits = true,
                                  .run = run,
                                  .idle_ns = 1000 + wire->rank,
+                                 .limit_ns = 7,
                                  .text = "is well"};
     for (bool has_asked = false, was_asked = false, answers = false, is_answered = false; !answers || !is_answered;) {
         has_asked = has_asked || wire->ops->give_status(wire, next, &question);
@@ -155,7 +156,8 @@ static void check_status(uint64_t run)
             nap();
         } else if (heard.run == run) {
             expect(heard.rank == (heard.is_answer ? next : before), "a status comes from another rank");
-            expect(!heard.is_answer || (heard.idle_ns == 1000 + next && heard.waits && !strcmp(heard.text, "is well")),
+            expect(!heard.is_answer || (heard.idle_ns == 1000 + next && heard.limit_ns == 7 && heard.waits &&
+                                        !strcmp(heard.text, "is well")),
                    "another status arrives");
             was_asked |= !heard.is_answer;
             is_answered |= heard.is_answer;

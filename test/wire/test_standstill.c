@@ -177,6 +177,15 @@ TEST(a_kernel_that_hangs_is_found_by_its_own_rank)
     EXPECT(strstr(s->text[0], "ran (on rank 1, ") != NULL);
 }
 
+/* The others see it at the same time, and leave it to that rank. */
+TEST(a_kernel_that_hangs_is_found_by_its_own_rank_where_all_have_a_watchdog)
+{
+    const struct shared *s = run_with(KERNEL_HANGS, PTO_ENGINE_THREADS, 0.3, 0.3, 0.3);
+    expect_all(s, "no task finished for 0.3 s while these ran");
+    expect_all(s, "\n  rank 1: kernel 'stuck' (task 0");
+    expect_all(s, waiting);
+}
+
 TEST(a_kernel_that_hangs_is_found_by_a_rank_that_waits_for_it)
 {
     const struct shared *s = run_with(KERNEL_HANGS, PTO_ENGINE_THREADS, 0, 0, 0.3);
