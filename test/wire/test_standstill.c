@@ -22,6 +22,7 @@ struct shared {
     PTOEngine engine;
     double seconds[RANKS]; /* of each watchdog */
     enum collects collects;
+    bool is_late;   /* rank 1 */
     bool has_ended; /* the run of rank 0 */
     int status[RANKS];
     char text[RANKS][4096];
@@ -40,8 +41,26 @@ static bool is_deaf(const struct wire *w)
     return w->rank == 1 && (here.fault == RANK_IS_DEAF || (here.fault == RANK_GOES_AWAY && here.answers > 0));
 }
 
+/* Rank 1 gets its answers late, where the test wants that, so the others come to know first. */
+static bool hear_late(struct wire *w, struct wire_status *status)
+{
+    enum { LATE_LOOKS = 300 };
+    static struct wire_status kept[RANKS];
+    static int count, looks;
+    if (looks++ > LATE_LOOKS && count > 0) {
+        *status = kept[--count];
+        return true;
+    }
+    while (here.ops->hear_status(w, status)) {
+        if (!status->is_answer || looks > LATE_LOOKS) return true;
+        if (count < RANKS) kept[count++] = *status;
+    }
+    return false;
+}
+
 static bool hear_nothing(struct wire *w, struct wire_status *status)
 {
+    if (here.shared->is_late && w->rank == 1) return hear_late(w, status);
     return !is_deaf(w) && here.ops->hear_status(w, status);
 }
 
@@ -149,6 +168,7 @@ static struct shared *run_with(enum fault fault, PTOEngine engine, double first,
 {
     struct shared *s = ranks_share(sizeof *s);
     *s = (struct shared){.fault = fault, .engine = engine, .seconds = {first, second, third}};
+    s->is_late = fault == KERNEL_HANGS && first > 0 && first == second;
     if (fault == RANK_GOES_AWAY) s->collects = COLLECTS_EVERYWHERE; /* of a host program */
     EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = RANKS, .slots = 5, .seed = 7, .latest = 3}, run_rank, s), 0);
     return s;
