@@ -88,10 +88,11 @@ static PTOStatus open_ranks(PTORuntime *rt, const struct dist_config *ranks)
     PTOConfig *c = &rt->core.config;
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    if (!serves_ranks(c, !ranks->wire) || rt->core.backend->mirror || external || c->replay)
+    const bool is_replayed = c->replay && (!ranks->wire || ranks->collects == COLLECTS_EVERYWHERE);
+    if (!serves_ranks(c, !ranks->wire) || rt->core.backend->mirror || external || is_replayed)
         return ptoi_refuse(PTO_ERR_UNSUPPORTED,
                            "several ranks need the engine threads or serial and the backend sim, and have no external "
-                           "workers and no replay");
+                           "workers, and a host program no replay");
     if (ranks->wire && rt->core.engine->completed) c->external[PTO_WORKER_ACCELERATOR] = true;
     rt->dist = ptoi_dist_open(rt, &rt->core, &ptoi_local_calls, ranks);
     return rt->dist ? PTO_OK : ptoi_refuse(PTO_ERR_NOMEM, "no memory for the homes and transfers of ranks");
@@ -154,8 +155,11 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
         for (int t = 0; t < PTO_WORKER_TYPES; t++) workers += c->workers[t];
         rt->core.replay = calloc(1, sizeof *rt->core.replay);
         if (!rt->core.replay) return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a schedule");
+        struct replay_of of = {0};
+        if (ranks && ranks->wire) of = (struct replay_of){.rank = ranks->wire->rank, .ranks = ranks->wire->ranks};
         PTOStatus loaded =
-            ptoi_replay_load(rt->core.replay, c->replay, workers, ptoi_thread_message, sizeof ptoi_thread_message);
+            ptoi_replay_load(rt->core.replay, c->replay, workers, &of, ptoi_thread_message, sizeof ptoi_thread_message);
+        rt->core.replayed_run = of.run;
         if (loaded != PTO_OK) return loaded;
         rt->core.orch.replay = rt->core.replay;
     }

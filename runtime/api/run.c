@@ -115,7 +115,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_meter_begin(&rt->core.orch.flow.meter);
     ptoi_orch_begin(&rt->core.orch);
     if (rt->dist) ptoi_dist_begin(rt->dist);
-    if (rt->core.watchdog) ptoi_watchdog_begin(rt->core.watchdog);
+    const bool has_wire = rt->dist && !rt->dist->plan; /* then dist/standstill.h watches */
+    if (rt->core.watchdog && !has_wire) ptoi_watchdog_begin(rt->core.watchdog);
     const void *const outer_run = ptoi_orchestrate(rt);
     if (has_own_stack)
         ptoi_own_stack_call(&rt->own_stack, orchestrate, &orchestration);
@@ -130,7 +131,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->core.orch);
     const PTOStatus agreed = rt->dist ? ptoi_dist_end(rt->dist) : PTO_OK;
-    if (rt->core.watchdog) ptoi_watchdog_end(rt->core.watchdog);
+    if (rt->core.watchdog && !has_wire) ptoi_watchdog_end(rt->core.watchdog);
     if (mirror)
         ptoi_is_mirror_fine(rt, mirror->end(rt->core.backend, ptoi_final_status(rt->core.run_status) == PTO_OK));
     if (rt->core.engine->settle) rt->core.engine->settle(&rt->core, false);

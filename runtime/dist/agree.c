@@ -77,7 +77,8 @@ void ptoi_dist_meet(void *dist)
 
 bool ptoi_dist_compare(struct dist *d)
 {
-    if (d->plan || d->tasks == 0 || d->tasks % COMPARED_TASKS != 0) return true;
+    const int64_t tasks = load_relaxed(&d->tasks); /* relaxed: ours */
+    if (d->plan || tasks == 0 || tasks % COMPARED_TASKS != 0) return true;
     if (!end_comparison(d)) return false;
     struct comparison *c = &d->comparison;
     *c = comparison_now(d);
@@ -88,7 +89,7 @@ bool ptoi_dist_compare(struct dist *d)
 
 void ptoi_dist_begin(struct dist *d)
 {
-    d->tasks = 0;
+    store_relaxed(&d->tasks, 0); /* relaxed: see dist.h */
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
     d->steps = d->asked.begin = d->asked.end = 0;
     d->held_count = d->packed_count = 0;
@@ -152,7 +153,8 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
     if (d->notes.room > 0) d->notes.task = ptoi_memory_map(d->notes.room * sizeof *d->notes.task, false);
     if ((d->notes.task || d->notes.room == 0) && d->tasks_of && d->heap && d->step && d->asked.word && d->held &&
         ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&
-        (config->wire ? ptoi_transfers_open(&d->transfers, core, config->wire, config->sends, &d->notes)
+        (config->wire ? ptoi_transfers_open(&d->transfers, core, config->wire, config->sends, &d->notes,
+                                            config->collects != COLLECTS_EVERYWHERE, &d->tasks)
                       : open_plan(d))) {
         if (config->wire) ptoi_crash_on_rank(core->window, d->me);
         return d;

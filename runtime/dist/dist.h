@@ -103,8 +103,9 @@ struct dist {
     struct tensor *alive;    /* of the heap */
     struct tensor *unused;
     int32_t outside_count, outside_room;
-    uint32_t tensors;  /* that were made */
-    int64_t tasks;     /* of the program, in this run */
+    uint32_t tensors; /* that were made */
+    /* of the program, in this run.  W orchestrator, R the thread of the transfers; relaxed: it orders nothing */
+    _Atomic int64_t tasks;
     int64_t number;    /* of the task for which this rank submits */
     int64_t *tasks_of; /* by rank */
     struct task_notes notes;
@@ -113,8 +114,9 @@ struct dist {
         int64_t messages, bytes;
     } sends, collected;
     bool is_collecting;
-    bool has_met; /* the run has ended, and all ranks have the same status */
-    bool packs;   /* buffers that the task reads travel in one message from each rank: it is a fold */
+    uint64_t recorded_run; /* a number that its schedules have on all ranks; 0: they are not written */
+    bool has_met;          /* the run has ended, and all ranks have the same status */
+    bool packs;            /* buffers that the task reads travel in one message from each rank: it is a fold */
     int32_t packed_count;
     struct outgoing packed[PACKED];
     struct held *held; /* HELD_TASKS: tasks whose rank is not decided yet */

@@ -336,6 +336,7 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
 {
     PTOStatus status = PTO_OK;
     d->number = number;
+    d->transfers.serves = kernel;
     ptoi_ask(&d->asked, asked_head(ASKED_RANK, 0, 1, 0, 0));
     ptoi_ask(&d->asked, (uint64_t)k->runs);
     ptoi_dist_end_step(d, kernel_name(kernel));
@@ -357,6 +358,7 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
         if (k->use[i].writes) status = send_home(d, k, &k->use[i]);
     if (status == PTO_OK) status = trim(d);
     d->tasks_of[k->runs]++;
+    d->transfers.serves = NULL;
     return status;
 }
 
@@ -438,7 +440,8 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     ptoi_dist_meets(d, false);
     if (status != PTO_OK) return status;
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
-    const int64_t number = d->tasks++; /* where the heap is full, folds are submitted before this task is */
+    const int64_t number = load_relaxed(&d->tasks); /* relaxed: see dist.h */
+    store_relaxed(&d->tasks, number + 1); /* where the heap is full, folds are submitted before this task is */
     if (can_be_held(d, &k)) {
         status = hold(d, &k, kernel, number);
         return status == PTO_OK ? number : status;

@@ -8,7 +8,16 @@
 #include <string.h>
 
 enum { CANCELLED = 1 }; /* the result of a transfer that was given up */
-#define ON_RANK "%s (on rank %d, %s)"
+/* The rank stands behind the first line, which may end in a colon. */
+#define ON_RANK "%.*s (on rank %d, %s)%s"
+#define ON_RANK_OF(failure)                                                                                            \
+    first_line(&(failure)), (failure).text, (failure).rank, (failure).host, (failure).text + first_line(&(failure))
+
+static int first_line(const struct wire_failure *failure)
+{
+    const size_t length = strcspn(failure->text, "\n");
+    return (int)(length > 0 && failure->text[length] && failure->text[length - 1] == ':' ? length - 1 : length);
+}
 
 /* ---- lists, under the lock --------------------------------------------------------------------------------------- */
 
@@ -64,6 +73,7 @@ static void end_transfer(struct transfers *t, struct transfer *x, int32_t result
     take_out(list_of(t, x), x);
     x->result = result;
     t->in_flight--;
+    t->standstill.ended++;
     if (x->is_send) {
         p->posted -= x->is_posted;
         t->posted_bytes -= x->is_posted ? x->bytes : 0;
@@ -154,8 +164,7 @@ static void hear_others(struct transfers *t)
     struct wire_failure failure;
     if (t->has_notified || !t->wire->ops->listen(t->wire, &failure)) return;
     if (failure.signal) store_relaxed(&t->signal, failure.signal); /* relaxed: a number */
-    t->has_notified = ptoi_fail(t->core->run_status, (PTOStatus)failure.status, NULL, ON_RANK, failure.text,
-                                failure.rank, failure.host);
+    t->has_notified = ptoi_fail(t->core->run_status, (PTOStatus)failure.status, NULL, ON_RANK, ON_RANK_OF(failure));
     if (t->has_notified)
         t->heard = failure.rank;
     else
@@ -204,6 +213,7 @@ static void report_ended(struct transfers *t, struct transfer *ended)
         if (x->is_own) continue;
         struct noted *n = ptoi_noted_at(t->notes, t->core->recorder, x->task);
         if (n) n->end = ptoi_record_now(t->core->recorder);
+        if (!x->is_send) ptoi_waits_arrived(&t->waits, x->task, x->started);
         t->core->engine->completed(t->core, x->task, x->result);
     }
     ptoi_lock_take(&t->lock);
@@ -220,15 +230,17 @@ static void report_ended(struct transfers *t, struct transfer *ended)
 
 static void *carry_out(void *arg)
 {
-    enum { YIELDS = 50, STEP_NS = 5000, LONGEST_NS = 100000, LISTEN_NS = 2000000 };
+    enum { YIELDS = 50, STEP_NS = 5000, LONGEST_NS = 100000, LISTEN_NS = 2000000, BUSY_LOOKS = 64 };
     struct transfers *t = arg;
     bool was_failing = false;
+    unsigned looks = 0;
     for (int idle = 0;;) {
         struct transfer *ended = NULL;
         ptoi_lock_take(&t->lock);
         t->extra = idle == 0 || !t->sends ? 0 : t->extra + (idle >= YIELDS);
         const bool stops = t->stops, is_running = t->is_running;
         const bool any = is_running && move(t, &ended);
+        if (is_running && (!any || ++looks % BUSY_LOOKS == 0)) ptoi_standstill_look(t);
         const bool is_failing = is_running && ptoi_is_failing(t->core->run_status);
         const bool waits = t->in_flight > 0;
         const uint32_t seen = load_relaxed(&t->started); /* relaxed: under the lock */
@@ -295,7 +307,9 @@ static void start(void *context, uint64_t id, const PTOKernel *kernel, const PTO
         t->forgotten = x;
         t->in_flight++;
     } else {
-        add_transfer(t, kernel == &ptoi_send_kernel, args)->task = id;
+        struct transfer *x = add_transfer(t, kernel == &ptoi_send_kernel, args);
+        x->task = id;
+        x->started = ptoi_waits_now(&t->waits);
     }
     ring(t);
 }
@@ -305,6 +319,7 @@ static int transfer_now(const PTOArg *args, bool is_send)
 {
     enum { LOOK_NS = 1000000 };
     struct transfers *t = (struct transfers *)(uintptr_t)args[TRANSFER_OWNER].value.i64; /* NOLINT */
+    const int64_t since = ptoi_waits_now(&t->waits);
     ptoi_lock_take(&t->lock);
     struct transfer *x = add_transfer(t, is_send, args);
     x->is_own = true;
@@ -316,6 +331,7 @@ static int transfer_now(const PTOArg *args, bool is_send)
         const int32_t result = x->result;
         if (has_ended) give_transfer(t, x);
         ptoi_lock_leave(&t->lock);
+        if (has_ended && since > 0) ptoi_waits_own(&t->waits, !is_send, t->serves, ptoi_clock_ns() - since);
         if (has_ended) return result;
         ptoi_sleep_on(&t->served, seen, LOOK_NS, false);
     }
@@ -339,6 +355,13 @@ bool ptoi_is_transfer(const PTOKernel *kernel)
     return kernel == &ptoi_send_kernel || kernel == &ptoi_receive_kernel || kernel == &ptoi_forget_kernel;
 }
 
+/* Of struct outside. */
+static void began(void *context, uint64_t id, int64_t idle_since)
+{
+    struct transfers *t = context;
+    ptoi_waits_began(&t->waits, id, idle_since);
+}
+
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 void ptoi_transfers_begin(struct transfers *t)
@@ -348,6 +371,10 @@ void ptoi_transfers_begin(struct transfers *t)
     t->is_running = true;
     t->is_cancelled = t->has_notified = t->has_reported = false;
     t->heard = t->kept.rank = -1;
+    t->meets = false;
+    ptoi_standstill_begin(&t->standstill, t->wire->ranks);
+    ptoi_waits_begin(&t->waits);
+    t->serves = NULL;
     t->messages = t->bytes = 0;
     memset(t->ended, 0, t->ended_slots * sizeof *t->ended);
     CHECK(!t->sends && t->posted_bytes == 0);
@@ -365,6 +392,13 @@ bool ptoi_transfers_try_reduce(struct transfers *t, const uint64_t *mine, uint64
     return answer == WIRE_DONE;
 }
 
+/* The end of a run needs all ranks, and one does not answer.  Of a built program each is watched from beside the run,
+ * and ends then; a host program has nothing else. */
+static bool will_not_come(const struct transfers *t)
+{
+    return t->standstill.silent >= 0 && !t->standstill.begins_together;
+}
+
 bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most)
 {
     enum { STEP_NS = 5000, LONGEST_NS = 100000 };
@@ -372,9 +406,14 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
         _Atomic uint32_t idle = 0;
         ptoi_lock_take(&t->lock);
         const enum wire_answer answer = t->wire->ops->reduce(t->wire, is_last, mine, least, most);
+        const bool gives_up =
+            answer == WIRE_WAITS && (is_last ? will_not_come(t) : ptoi_is_failing(t->core->run_status));
+        t->meets = answer == WIRE_WAITS && !gives_up;
+        t->meets_at = *t->core->orch.site;
+        t->standstill.ended += answer == WIRE_DONE;
         ptoi_lock_leave(&t->lock);
         if (answer == WIRE_DONE) return true;
-        if (!is_last && ptoi_is_failing(t->core->run_status)) return false;
+        if (gives_up) return false;
         if (answer == WIRE_FAILED) {
             ptoi_fail(t->core->run_status, PTO_ERR_LOST, NULL, "the ranks cannot agree: the wire failed");
             return false;
@@ -421,8 +460,7 @@ static bool hear_rank(struct transfers *t, int32_t rank)
     struct wire_failure failure = t->kept;
     if (failure.rank != rank && (!t->wire->ops->listen(t->wire, &failure) || failure.rank != rank)) return false;
     ptoi_final_status(t->core->run_status);
-    ptoi_run_status_replace(t->core->run_status, (PTOStatus)failure.status, ON_RANK, failure.text, failure.rank,
-                            failure.host);
+    ptoi_run_status_replace(t->core->run_status, (PTOStatus)failure.status, ON_RANK, ON_RANK_OF(failure));
     t->heard = rank;
     return true;
 }
@@ -445,7 +483,7 @@ PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed, uint64_t old
 }
 
 bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends,
-                         const struct task_notes *notes)
+                         const struct task_notes *notes, bool begins_together, const _Atomic int64_t *passed)
 {
     const uint64_t tasks = core->window->task_mask + 1, ranks = (uint64_t)wire->ranks,
                    blocks = 2 * tasks + 1; /* the tasks of the window, and those that have just left it */
@@ -454,9 +492,15 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
     t->peer = calloc(ranks, sizeof *t->peer);
     t->ended = calloc(t->ended_slots, sizeof *t->ended);
     t->block = calloc(blocks, sizeof *t->block);
-    if (!t->peer || !t->ended || !t->block) return false;
+    const bool is_timed = core->config.time_causes;
+    const bool has_waits = !is_timed || ptoi_waits_open(&t->waits, core->window);
+    const bool has_memory =
+        has_waits && ptoi_standstill_open(&t->standstill, wire->ranks, core->config.watchdog_seconds,
+                                          core->config.replay != NULL, begins_together, passed);
+    if (!has_memory || !t->peer || !t->ended || !t->block) return false;
     for (uint64_t k = 0; k < blocks; k++) give_transfer(t, &t->block[k]);
-    core->outside = (struct outside){.is_mine = ptoi_is_transfer, .start = start, .context = t};
+    core->outside =
+        (struct outside){.is_mine = ptoi_is_transfer, .start = start, .began = is_timed ? began : NULL, .context = t};
     t->has_thread = ptoi_thread_start(&t->thread, carry_out, t);
     return t->has_thread;
 }
@@ -472,5 +516,7 @@ void ptoi_transfers_close(struct transfers *t)
     free(t->peer);
     free(t->ended);
     free(t->block);
+    ptoi_standstill_close(&t->standstill);
+    ptoi_waits_close(&t->waits);
     *t = (struct transfers){0};
 }

@@ -14,6 +14,8 @@
 #include "engine/core.h"
 #include "noted.h"
 #include "shared/system.h"
+#include "standstill.h"
+#include "waits.h"
 #include "wire/wire.h"
 
 /* Note [the oldest send]: sends wait for their receives, and a receive waits for room in the window of its rank.  If
@@ -43,6 +45,7 @@ struct transfer {
     uint64_t order;  /* of a send: among those of this rank */
     int64_t urgency; /* the less, the sooner */
     uint64_t task;   /* its id, where the scheduler started it */
+    int64_t started; /* when that was, where waits are counted */
 };
 
 /* The transfers between this rank and another one. */
@@ -76,6 +79,11 @@ struct transfers {
     int32_t heard;            /* the rank whose failure is that of this run here; -1: its own, or none */
     struct wire_failure kept; /* of another rank, heard while this one failed by itself; rank -1: none */
     int64_t messages, bytes;  /* of sends that have ended */
+    struct standstill standstill;
+    struct waits waits;
+    const PTOKernel *serves; /* the orchestrator's: the kernel whose messages it submits; NULL: none */
+    bool meets;              /* the orchestrator waits for all ranks, */
+    const PTOSite *meets_at; /* where the program is then; NULL: at its end */
     /* W whoever holds the lock, R whoever sleeps there, relaxed: what is looked at lies under the lock.  Transfers were
      * started; transfers of waiting threads have ended. */
     _Atomic uint32_t started, served;
@@ -84,8 +92,9 @@ struct transfers {
     _Atomic int32_t signal;
 };
 
+/* begins_together, passed: see standstill.h. */
 bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends,
-                         const struct task_notes *notes);
+                         const struct task_notes *notes, bool begins_together, const _Atomic int64_t *passed);
 void ptoi_transfers_close(struct transfers *t);
 void ptoi_transfers_begin(struct transfers *t); /* a run */
 /* Each rank is about to fail by itself, with the same message: none reports it to the others. */

@@ -16,6 +16,9 @@
 struct outside {
     bool (*is_mine)(const PTOKernel *kernel);
     void (*start)(void *context, uint64_t id, const PTOKernel *kernel, const PTOArg *args); /* does not block */
+    /* A worker begins a task of the program, and has had nothing to do since then; NULL: nobody asks.  Only where the
+     * run is metered. */
+    void (*began)(void *context, uint64_t id, int64_t idle_since);
     void *context;
 };
 
@@ -32,6 +35,7 @@ struct core {
     struct scheduler sched;
     struct recorder *recorder; /* NULL: nothing is recorded */
     struct replay *replay;     /* NULL: the schedule is free */
+    uint64_t replayed_run;     /* on several ranks, the number of the run whose schedule that is */
     const struct engine *engine;
     struct outside outside;           /* set before the engine is opened */
     void *state;                      /* the engine's own; NULL: it is not open */

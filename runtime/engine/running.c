@@ -14,36 +14,76 @@ bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id)
     return task != 0 && head - *id - 1 <= w->task_mask && window_task(w, *id)->id == *id;
 }
 
+/* What a line says, if a kernel runs there. */
+struct seen {
+    uint64_t task; /* id + 1; 0: none runs */
+    const PTOKernel *kernel;
+    const PTOSite *site;
+    int64_t since;
+    int32_t thread;
+};
+
+static struct seen look_at(const struct running_line *line)
+{
+    /* what is read next is of this task or of a later one, */
+    struct seen s = {.task = load_acquire(&line->task, RUNNING)};
+    s.kernel = load_relaxed(&line->kernel);
+    s.site = load_relaxed(&line->site);
+    s.since = load_relaxed(&line->since);
+    s.thread = load_relaxed(&line->thread);
+    /* which is seen here at most times, and names a task that ran, too */
+    if (load_relaxed(&line->task) != s.task) s.task = 0;
+    return s;
+}
+
+static uint64_t describe(const struct window *w, const struct seen *s, char *text, uint64_t size)
+{
+    enum { SHOWN_NS = 100000000 };
+    const int64_t ns = ptoi_clock_ns() - s->since;
+    uint64_t n = (uint64_t)snprintf(text, size, "kernel '%.100s' (task %lld", s->kernel->name,
+                                    (long long)ptoi_task_number(w, s->task - 1));
+    if (s->site && n < size)
+        n += (uint64_t)snprintf(text + n, size - n, ", %.200s:%d:%d", s->site->file, s->site->line,
+                                pto_site_column(s->site));
+    if (s->since > 0 && ns >= SHOWN_NS && n < size)
+        n += (uint64_t)snprintf(text + n, size - n, ", for %.1f s", (double)ns / 1e9);
+    if (n < size) n += (uint64_t)snprintf(text + n, size - n, ")");
+    return n;
+}
+
 void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, int32_t process,
                            char *text, uint64_t size, const PTOSite **site)
 {
-    enum { SHOWN = 8, ROOM = 400, SHOWN_NS = 100000000, ASKED = 2 };
-    const int64_t now = ptoi_clock_ns();
+    enum { SHOWN = 8, ROOM = 400, ASKED = 2 };
     uint64_t n = 0;
     int shown = 0;
     text[0] = '\0';
     *site = NULL;
     for (int i = 0; i < count && shown < SHOWN && n + ROOM < size; i++) {
-        /* what is read next is of this task or of a later one, */
-        const uint64_t task = load_acquire(&line[i].task, RUNNING);
-        const PTOKernel *kernel = load_relaxed(&line[i].kernel);
-        const PTOSite *at = load_relaxed(&line[i].site);
-        const int64_t since = load_relaxed(&line[i].since);
-        const int32_t thread = load_relaxed(&line[i].thread);
-        /* which is seen here at most times, and names a task that ran, too */
-        if (task == 0 || load_relaxed(&line[i].task) != task) continue;
-        if (shown++ == 0) *site = at;
-        n += (uint64_t)snprintf(text + n, size - n, "\n  kernel '%.100s' (task %lld", kernel->name,
-                                (long long)ptoi_task_number(w, task - 1));
-        if (at) n += (uint64_t)snprintf(text + n, size - n, ", %.200s:%d:%d", at->file, at->line, pto_site_column(at));
-        if (since > 0 && now - since >= SHOWN_NS)
-            n += (uint64_t)snprintf(text + n, size - n, ", for %.1f s", (double)(now - since) / 1e9);
-        n += (uint64_t)snprintf(text + n, size - n, ")");
+        const struct seen s = look_at(&line[i]);
+        if (s.task == 0) continue;
+        if (shown++ == 0) *site = s.site;
+        n += (uint64_t)snprintf(text + n, size - n, "\n  ");
+        n += describe(w, &s, text + n, size - n);
         char calls[PTOI_BACKTRACE_BYTES];
         if (process == 0 || shown > ASKED || n + ROOM + PTOI_BACKTRACE_BYTES > size) continue;
-        if (ptoi_backtrace_of(process, thread, calls) > 0 && load_relaxed(&line[i].task) == task)
+        if (ptoi_backtrace_of(process, s.thread, calls) > 0 && load_relaxed(&line[i].task) == s.task)
             n += (uint64_t)snprintf(text + n, size - n, "%s", calls);
     }
+}
+
+bool ptoi_running_oldest(const struct window *w, const struct running_line *line, int count,
+                         bool (*ignores)(const PTOKernel *kernel), char *text, uint64_t size, uint64_t *number)
+{
+    struct seen oldest = {0};
+    for (int i = 0; i < count; i++) {
+        const struct seen s = look_at(&line[i]);
+        if (s.task != 0 && (oldest.task == 0 || s.task < oldest.task) && !(ignores && ignores(s.kernel))) oldest = s;
+    }
+    if (oldest.task == 0) return false;
+    *number = ptoi_task_number(w, oldest.task - 1);
+    describe(w, &oldest, text, size);
+    return true;
 }
 
 /* ---- @timeout ---- */
@@ -76,10 +116,15 @@ int64_t ptoi_overdue_sleep_ns(int64_t least_ms)
 
 /* ---- the watchdog ---- */
 
-static uint64_t count_ended(const struct running_line *line, int count)
+uint64_t ptoi_running_count(const struct running_line *line, int count, bool (*ignores)(const PTOKernel *kernel),
+                            bool *any)
 {
     uint64_t ended = 0;
-    for (int i = 0; i < count; i++) ended += load_relaxed(&line[i].ended); /* relaxed: any later value is as good */
+    *any = false;
+    for (int i = 0; i < count; i++) {
+        ended += load_relaxed(&line[i].ended); /* relaxed: any later value is as good */
+        if (load_acquire(&line[i].task, RUNNING) != 0) *any |= !ignores || !ignores(load_relaxed(&line[i].kernel));
+    }
     return ended;
 }
 
@@ -87,17 +132,17 @@ void ptoi_watchdog_start(struct watchdog *d, double seconds, const struct runnin
 {
     *d = (struct watchdog){.limit_ns = (int64_t)(seconds * 1e9)};
     if (d->limit_ns == 0) return;
+    bool any;
     d->since = ptoi_clock_ns();
-    d->ended = count_ended(line, count);
+    d->ended = ptoi_running_count(line, count, NULL, &any);
 }
 
 bool ptoi_watchdog_bites(struct watchdog *d, const struct running_line *line, int count)
 {
     if (d->limit_ns == 0) return false;
     const int64_t now = ptoi_clock_ns();
-    const uint64_t ended = count_ended(line, count);
-    bool runs = false;
-    for (int i = 0; i < count; i++) runs |= load_relaxed(&line[i].task) != 0; /* relaxed: see above */
+    bool runs;
+    const uint64_t ended = ptoi_running_count(line, count, NULL, &runs);
     if (ended != d->ended || !runs) {
         d->ended = ended;
         d->since = now;

@@ -30,6 +30,13 @@ struct running_line {
  * thread. */
 void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, int32_t process,
                            char *text, uint64_t size, const PTOSite **site);
+/* Of the oldest of these kernels, "kernel 'gemm' (task 7, a.pto:3:5, for 2.0 s)", and its number; false: none runs.
+ * ignores: a kernel that does not count; NULL: all do. */
+bool ptoi_running_oldest(const struct window *w, const struct running_line *line, int count,
+                         bool (*ignores)(const PTOKernel *kernel), char *text, uint64_t size, uint64_t *number);
+/* How many kernels have ended; *any: one of them runs. */
+uint64_t ptoi_running_count(const struct running_line *line, int count, bool (*ignores)(const PTOKernel *kernel),
+                            bool *any);
 /* The task of a line or a note, unless it is none that the window holds. */
 bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
 

@@ -177,15 +177,28 @@ static bool schedule(struct core *core, struct lane *own, bool as_helper) /* mod
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-/* The kernel's time belongs to its worker, or to the orchestrator that helps. */
+/* Of a metered run.  The kernel's time belongs to its worker, or to the orchestrator that helps. */
+static void begin_metered(struct lane *l, uint64_t id, bool as_helper)
+{
+    struct core *core = l->core;
+    if (core->outside.began) core->outside.began(core->outside.context, id, l->ended_ns);
+    if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_KERNEL);
+}
+
+static void end_metered(struct lane *l, bool as_helper)
+{
+    if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_DISPATCH);
+    if (l->core->outside.began) l->ended_ns = ptoi_clock_ns();
+}
+
 static int run_kernel(struct lane *l, uint64_t id, bool as_helper)
 {
     struct core *core = l->core;
     struct meter *const meter = &core->orch.flow.meter;
     const enum orchestrator_cause cause = as_helper ? ptoi_meter_enter(meter, CAUSE_HELP) : CAUSE_PROGRAM;
-    if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_KERNEL);
+    if (__builtin_expect(l->clock.time != NULL, 0)) begin_metered(l, id, as_helper);
     const int result = ptoi_worker_run(core->window, core->backend, core->heap, id);
-    if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_DISPATCH);
+    if (__builtin_expect(l->clock.time != NULL, 0)) end_metered(l, as_helper);
     if (as_helper) ptoi_meter_enter(meter, cause);
     return result;
 }

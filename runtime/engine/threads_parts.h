@@ -49,6 +49,7 @@ struct lane {
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
     int32_t result[LANE_DEPTH];
     bool has_stopped; /* of who serves the lane: nothing more of this run begins here */
+    int64_t ended_ns; /* likewise, of a metered run: when the newest kernel ended */
     _Alignas(PTO_CACHELINE) struct parker parker;
     struct core *core;
     int group;                 /* of types: their tasks it runs */

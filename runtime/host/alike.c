@@ -84,6 +84,8 @@ static struct number *collect(const struct session *s, struct numbers *n)
     add(n, "the option", "--trace", s->options.trace != NULL, true);
     add(n, "the option", "--report", s->options.report != NULL, true);
     add(n, "the option", "--graph", s->options.graph != NULL, true);
+    add(n, "the option", "--record", s->options.record != NULL, true);
+    add(n, "the option", "--replay", s->options.config.replay != NULL, true);
     return n->all;
 }
 

@@ -106,6 +106,8 @@ static void session_free(struct session *s)
     pto_runtime_destroy(s->rt);
     ptoi_joined_free(s->joined);
     free(s->clocks);
+    free(s->record);
+    free(s->replay);
     for (int32_t f = 0; s->arguments && s->formals && f < s->entry->formal_count; f++) {
         ptoi_npy_close(&s->arguments[f].file);
         free(s->arguments[f].lacks);
@@ -355,6 +357,7 @@ static int prepare(struct session *s)
     if (code == HOST_OK) code = ptoi_expect_open(s);
     code = ptoi_ranked_agree(s, code);
     if (code == HOST_OK) code = ptoi_ranked_compare(s);
+    if (code == HOST_OK) code = ptoi_ranked_name_schedules(s);
     /* A worker process sees the arrays that were there when it was made. */
     const bool data_first = s->options.config.engine == PTO_ENGINE_PROCESS;
     if (code == HOST_OK && data_first) code = ptoi_arguments_load(s);
@@ -395,13 +398,15 @@ static int write_records(struct session *s, bool has_run, const char *check)
     int code = write_record(s, ptoi_write_trace, o->trace, "trace");
     if (code == HOST_OK) code = write_report(s, check);
     if (code == HOST_OK) code = write_record(s, ptoi_write_graph, o->graph, "graph");
-    if (code == HOST_OK && has_run) code = write_record(s, ptoi_write_schedule, o->record, "schedule");
+    if (code == HOST_OK && has_run)
+        code = write_record(s, ptoi_write_schedule, s->wire ? s->record : o->record, "schedule");
     return code;
 }
 
 static int run_and_report(struct session *s)
 {
-    const int begun = ptoi_ranked_begin_records(s);
+    int begun = ptoi_ranked_begin_schedules(s);
+    if (begun == HOST_OK) begun = ptoi_ranked_begin_records(s);
     if (begun != HOST_OK) return begun;
     ptoi_in_place_begin(s);
     ptoi_ranked_give(s);
@@ -418,6 +423,7 @@ static int run_and_report(struct session *s)
     else if (code != HOST_OK && ptoi_watch_signal())
         code = 128 + ptoi_watch_signal();
     if (s->options.stats && code == HOST_OK) ptoi_ranked_print_stats(s);
+    if (code == HOST_OK && !session_is_first(s)) code = ptoi_ranked_write_schedule(s);
     if (code == HOST_OK) code = ptoi_planned_report(s);
     if (!session_is_first(s)) return code;
     if (s->options.stats) {

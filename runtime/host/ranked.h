@@ -45,6 +45,13 @@ int ptoi_ranked_compare_inputs(struct session *s);
 /* The least and the most of numbers of all ranks, which all call it.  false: the wire failed. */
 bool ptoi_ranked_reduce(struct session *s, const uint64_t *mine, uint64_t *least, uint64_t *most);
 
+/* ranked_schedules.c: a schedule a rank.  Before the runtime is created: each rank has files of its own. */
+int ptoi_ranked_name_schedules(struct session *s);
+/* All ranks call it before the run: they replay one run, and record one. */
+int ptoi_ranked_begin_schedules(struct session *s);
+/* Another rank than the first, of a run that has ended well, writes its schedule. */
+int ptoi_ranked_write_schedule(struct session *s);
+
 /* ranked_records.c: all ranks call both, before the run and behind it, if it has come to its end; then the first has
  * the records of all. */
 int ptoi_ranked_begin_records(struct session *s);

@@ -42,7 +42,8 @@ struct session {
     struct rank_clock *clocks;  /* by rank; NULL: no record of several is shown */
     struct joined *joined;      /* NULL: likewise */
     bool has_stopped;           /* the ranks have agreed that they end, so each comes to its end */
-    struct wire *wire;          /* NULL: one rank.  The others of several print nothing and write nothing */
+    struct wire *wire;          /* NULL: one rank.  The others of several print nothing, and write schedules */
+    char *record, *replay;      /* of a rank: its files; NULL: none */
     struct argument *arguments; /* entry->formal_count of each of these */
     struct bind_formal *formals;
     PTOScalar *scalars;

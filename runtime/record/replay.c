@@ -1,4 +1,5 @@
-/* replay.c - see replay.h.  The file: `pto schedule 1`, then one line `task worker` for each start, in order. */
+/* replay.c - see replay.h.  The file: `pto schedule 1`, then one line `task worker` for each start, in order.  Of a
+ * rank the first line goes on: `, rank 1 of 3, run 7f00`, and the worker of a task that is free is -1. */
 #include "replay.h"
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +23,45 @@ static PTOStatus bad(struct replay *r, FILE *in, char *text, size_t size, const 
     return PTO_ERR_ARGUMENT;
 }
 
-PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, char *text, size_t size)
+/* NULL: it is the first line of what is expected. */
+static const char *read_head(const char *line, struct replay_of *of)
+{
+    int rank, ranks, end = 0;
+    unsigned long long run;
+    const bool is_ranked = sscanf(line, "pto schedule 1, rank %d of %d, run %llx%n", &rank, &ranks, &run, &end) == 3 &&
+                           strcmp(line + end, "\n") == 0;
+    if (!is_ranked && strcmp(line, "pto schedule 1\n") != 0) return "not a schedule (`pto schedule 1` expected)";
+    if (!is_ranked) return of->ranks > 0 ? "not the schedule of one of several ranks" : NULL;
+    if (of->ranks == 0) return "the schedule of one of several ranks";
+    if (rank != of->rank || ranks != of->ranks) return "the schedule of another rank, or of another number of ranks";
+    of->run = run;
+    return NULL;
+}
+
+/* The lines are read: every task is there once.  Those that are free leave the order. */
+static bool order_tasks(struct replay *r)
+{
+    enum { UNSEEN = -2 };
+    int64_t starts = 0;
+    r->tasks = r->count;
+    for (int64_t i = 0; i < r->tasks; i++) r->place[i] = UNSEEN;
+    for (int64_t i = 0; i < r->tasks; i++) {
+        const int64_t task = r->task[i];
+        if (task >= r->tasks || r->place[task] != UNSEEN) {
+            r->count = i;
+            return false;
+        }
+        r->place[task] = r->worker[i] < 0 ? -1 : starts;
+        r->task[starts] = task;
+        r->worker[starts] = r->worker[i];
+        starts += r->worker[i] >= 0;
+    }
+    r->count = starts;
+    return true;
+}
+
+PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, struct replay_of *of, char *text,
+                           size_t size)
 {
     enum { MAX_TASKS = 1 << 24 };
     *r = (struct replay){0};
@@ -37,14 +76,15 @@ PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, 
         long long task;
         int worker, end = 0;
         if (lines++ == 0) {
-            if (strcmp(line, "pto schedule 1\n") != 0)
-                return bad(r, in, text, size, path, 1, "not a schedule (`pto schedule 1` expected)");
+            const char *wrong = read_head(line, of);
+            if (wrong) return bad(r, in, text, size, path, 1, wrong);
             continue;
         }
         if (sscanf(line, "%lld %d %n", &task, &worker, &end) != 2 || line[end] != '\0')
             return bad(r, in, text, size, path, lines, "`task worker` expected");
         if (task < 0 || task >= MAX_TASKS) return bad(r, in, text, size, path, lines, "no such task");
-        if (worker < 0 || worker >= workers) return bad(r, in, text, size, path, lines, "this run has no such worker");
+        if (worker < (of->ranks > 0 ? -1 : 0) || worker >= workers)
+            return bad(r, in, text, size, path, lines, "this run has no such worker");
         if (r->count == capacity) {
             capacity = capacity ? 2 * capacity : 1024;
             int64_t *t = realloc(r->task, (size_t)capacity * sizeof *t);
@@ -59,12 +99,7 @@ PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, 
     if (lines == 0) return bad(r, in, text, size, path, 1, "not a schedule (`pto schedule 1` expected)");
     r->place = malloc((size_t)(r->count + 1) * sizeof *r->place);
     if (!r->place) return bad(r, in, text, size, path, lines, "out of memory");
-    for (int64_t i = 0; i < r->count; i++) r->place[i] = -1;
-    for (int64_t i = 0; i < r->count; i++) {
-        if (r->task[i] >= r->count || r->place[r->task[i]] >= 0)
-            return bad(r, in, text, size, path, i + 2, "every task from 0 must be listed once");
-        r->place[r->task[i]] = i;
-    }
+    if (!order_tasks(r)) return bad(r, in, text, size, path, r->count + 2, "every task from 0 must be listed once");
     fclose(in);
     return PTO_OK;
 }
@@ -73,5 +108,6 @@ PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, 
 int32_t ptoi_replay_priority(const struct replay *r, uint64_t id)
 {
     uint64_t task = id - r->first_id;
-    return task < (uint64_t)r->count ? (int32_t)(INT32_MAX - r->place[task]) : INT32_MIN;
+    if (task >= (uint64_t)r->tasks) return INT32_MIN;
+    return r->place[task] < 0 ? INT32_MAX : (int32_t)(INT32_MAX - 1 - r->place[task]);
 }

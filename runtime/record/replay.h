@@ -2,6 +2,8 @@
  *
  * Idea       tasks get their place in the schedule as priority, so the ready task that comes first is always at the
  *            head of its queue; the machine starts it only when everything before it in the schedule has started.
+ *            Of several ranks each has a schedule of its own.  Messages are free: they come when they come, so they go
+ *            before all else.
  * Owner      loaded at creation; `next` belongs to the holder of the scheduler role.
  * Tests      test/runtime/test_replay.c */
 #ifndef PTOI_REPLAY_H
@@ -9,16 +11,23 @@
 #include <pto/pto_status.h>
 
 struct replay {
-    int64_t count;
-    int64_t *task;     /* by place: task, counted from the start of the run */
-    int32_t *worker;   /* by place */
-    int64_t *place;    /* by task; -1: not in the schedule */
-    int64_t next;      /* place of the next start */
-    uint64_t first_id; /* of the run */
+    int64_t tasks, count; /* count: those that are not free */
+    int64_t *task;        /* by place: task, counted from the start of the run */
+    int32_t *worker;      /* by place */
+    int64_t *place;       /* by task; -1: it is free */
+    int64_t next;         /* place of the next start */
+    uint64_t first_id;    /* of the run */
 };
 
-/* PTO_ERR_IO or PTO_ERR_ARGUMENT with a message in text. */
-PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, char *text, size_t size);
+/* Which run a schedule is of.  `run`: a number that all ranks of it have. */
+struct replay_of {
+    int32_t rank, ranks; /* 0 of 0: there is one process */
+    uint64_t run;
+};
+
+/* PTO_ERR_IO or PTO_ERR_ARGUMENT with a message in text.  of: what is expected; its `run` is read. */
+PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, struct replay_of *of, char *text,
+                           size_t size);
 void ptoi_replay_free(struct replay *r);
 int32_t ptoi_replay_priority(const struct replay *r, uint64_t id);
 static inline bool ptoi_replay_is_next(const struct replay *r, uint64_t id)

@@ -36,9 +36,15 @@ PTOStatus ptoi_write_schedule(PTORuntime *rt, const char *path, struct whole_fil
         return PTO_ERR_IO;
     }
     FILE *out = file->out;
-    fprintf(out, "pto schedule 1\n");
-    for (uint64_t n = 0; n < r->tasks; n++)
-        fprintf(out, "%llu %d\n", (unsigned long long)order[n].task, r->task[order[n].task].row);
+    const struct dist *d = rt->dist && !rt->dist->plan ? rt->dist : NULL;
+    fprintf(out, "pto schedule 1");
+    if (d) fprintf(out, ", rank %d of %d, run %llx", d->me, d->ranks, (unsigned long long)d->recorded_run);
+    fprintf(out, "\n");
+    for (uint64_t n = 0; n < r->tasks; n++) {
+        const uint64_t task = order[n].task;
+        const bool is_free = d && d->notes.task && d->notes.task[task].serves;
+        fprintf(out, "%llu %d\n", (unsigned long long)task, is_free ? -1 : r->task[task].row);
+    }
     free(order);
     return ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
 }

@@ -9,6 +9,7 @@
 #include "shared/system.h"
 #include "wire.h"
 #include <mpi.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,9 @@
 /* What is reduced: the numbers, their complements, and in the last reduction of a run how many ordinary ones the rank
  * has begun. */
 enum { BEGUN = 2 * WIRE_REDUCED, WORDS };
+
+/* Of messages about failures, and about how ranks are. */
+enum { FAILURE_TAG, STATUS_TAG };
 
 /* Reductions of one kind, one after the other; is_begun: all ranks have not come to the newest yet. */
 struct reduction {
@@ -45,6 +49,13 @@ struct reporting {
     MPI_Request request[];
 };
 
+/* The newest status that left for a rank.  It stays until MPI has taken it. */
+struct leaving {
+    struct wire_status status;
+    MPI_Request request;
+    bool is_begun;
+};
+
 /* Bytes on their way between runs. */
 struct passing {
     MPI_Request request;
@@ -65,6 +76,7 @@ struct mpi_wire {
     struct reporting *reporting; /* of all runs */
     struct report *early;        /* by rank, of the next run: it is ahead; run 0: none */
     int early_count;
+    struct leaving *leaving; /* by rank; NULL: none has left yet */
     bool has_left_sends, has_begun_mpi;
 };
 
@@ -271,8 +283,8 @@ static void mpi_notify(struct wire *wire, const struct wire_failure *failure)
     *x = (struct reporting){.next = w->reporting, .report = {w->run, *failure}};
     w->reporting = x;
     for (int k = 0; k < wire->ranks; k++)
-        if (k != wire->rank &&
-            is_fine(MPI_Isend(&x->report, sizeof x->report, MPI_BYTE, k, 0, w->failures, &x->request[x->count])))
+        if (k != wire->rank && is_fine(MPI_Isend(&x->report, sizeof x->report, MPI_BYTE, k, FAILURE_TAG, w->failures,
+                                                 &x->request[x->count])))
             x->count++;
 }
 
@@ -303,12 +315,45 @@ static bool mpi_listen(struct wire *wire, struct wire_failure *failure)
             w->early_count++;
         }
         if (take_early(w, &report)) continue;
-        if (!is_fine(MPI_Iprobe(MPI_ANY_SOURCE, 0, w->failures, &any, &status)) || !any ||
-            !is_fine(MPI_Recv(&report, sizeof report, MPI_BYTE, status.MPI_SOURCE, 0, w->failures, MPI_STATUS_IGNORE)))
+        if (!is_fine(MPI_Iprobe(MPI_ANY_SOURCE, FAILURE_TAG, w->failures, &any, &status)) || !any ||
+            !is_fine(MPI_Recv(&report, sizeof report, MPI_BYTE, status.MPI_SOURCE, FAILURE_TAG, w->failures,
+                              MPI_STATUS_IGNORE)))
             return false;
     }
     *failure = report.failure;
     return true;
+}
+
+/* ---- how ranks are ----------------------------------------------------------------------------------------------- */
+
+static bool has_left(struct leaving *x)
+{
+    int any = 0;
+    if (x->is_begun && (!is_fine(MPI_Test(&x->request, &any, MPI_STATUS_IGNORE)) || !any)) return false;
+    x->is_begun = false;
+    return true;
+}
+
+static bool mpi_give_status(struct wire *wire, int32_t to, const struct wire_status *status)
+{
+    struct mpi_wire *w = of(wire);
+    if (!w->leaving) w->leaving = calloc((size_t)wire->ranks, sizeof *w->leaving);
+    if (!w->leaving || !has_left(&w->leaving[to])) return false;
+    struct leaving *x = &w->leaving[to];
+    x->status = *status;
+    const size_t bytes = offsetof(struct wire_status, text) + strlen(status->text) + 1;
+    x->is_begun = is_fine(MPI_Isend(&x->status, (int)bytes, MPI_BYTE, to, STATUS_TAG, w->failures, &x->request));
+    return x->is_begun;
+}
+
+static bool mpi_hear_status(struct wire *wire, struct wire_status *status)
+{
+    struct mpi_wire *w = of(wire);
+    MPI_Status from;
+    int any = 0;
+    return is_fine(MPI_Iprobe(MPI_ANY_SOURCE, STATUS_TAG, w->failures, &any, &from)) && any &&
+           is_fine(
+               MPI_Recv(status, sizeof *status, MPI_BYTE, from.MPI_SOURCE, STATUS_TAG, w->failures, MPI_STATUS_IGNORE));
 }
 
 /* ---- the beginning and the end ----------------------------------------------------------------------------------- */
@@ -323,6 +368,7 @@ static bool is_idle(struct mpi_wire *w)
     for (struct reporting *x = w->reporting; x; x = x->next)
         for (int k = 0, any = 0; k < x->count; k++)
             is_idle &= is_fine(MPI_Test(&x->request[k], &any, MPI_STATUS_IGNORE)) && any;
+    for (int k = 0; k < w->wire.ranks && w->leaving; k++) is_idle &= has_left(&w->leaving[k]);
     return is_idle;
 }
 
@@ -347,9 +393,11 @@ static bool do_all_finalize(struct mpi_wire *w, bool all_come)
 static void mpi_close(struct wire *wire, bool all_come)
 {
     struct mpi_wire *w = of(wire);
+    struct wire_status unheard;
     int is_over = 0;
     MPI_Finalized(&is_over);                              /* by a host program, to which it belongs */
     if (is_over || !do_all_finalize(w, all_come)) return; /* MPI still uses its memory; the process ends */
+    while (mpi_hear_status(wire, &unheard)) {}
     MPI_Comm_free(&w->transfers);
     MPI_Comm_free(&w->failures);
     MPI_Comm_free(&w->passed);
@@ -362,6 +410,7 @@ static void mpi_close(struct wire *wire, bool all_come)
         w->reporting = next;
     }
     free(w->early);
+    free(w->leaving);
     free(w->request);
     free(w->pending);
     free(w);
@@ -404,6 +453,8 @@ static const struct wire_ops mpi_ops = {.begin = mpi_begin,
                                         .reduce = mpi_reduce,
                                         .notify = mpi_notify,
                                         .listen = mpi_listen,
+                                        .give_status = mpi_give_status,
+                                        .hear_status = mpi_hear_status,
                                         .give = mpi_give,
                                         .take = mpi_take,
                                         .close = mpi_close};
@@ -442,7 +493,7 @@ static bool join(struct mpi_wire *w)
     return true;
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_2(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_3(char *message, size_t size)
 {
     struct mpi_wire *w = calloc(1, sizeof *w);
     if (!w) {

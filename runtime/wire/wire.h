@@ -18,7 +18,7 @@ struct wire_ended {
 /* The answer of a reduction. */
 enum wire_answer { WIRE_WAITS, WIRE_DONE, WIRE_FAILED };
 
-enum { WIRE_REDUCED = 4, WIRE_TEXT = 1024, WIRE_HOST = 64, WIRE_WHY = 256, WIRE_PART = 64 << 10 };
+enum { WIRE_REDUCED = 4, WIRE_TEXT = 3072, WIRE_HOST = 64, WIRE_WHY = 256, WIRE_STATUS = 400, WIRE_PART = 64 << 10 };
 
 /* A failure of a run, as its rank reports it to the others. */
 struct wire_failure {
@@ -26,6 +26,16 @@ struct wire_failure {
     int32_t signal;       /* that has cancelled the run there; 0: none */
     char host[WIRE_HOST]; /* the name of its machine */
     char text[WIRE_TEXT];
+};
+
+/* What a rank does during a run, or the question for it, which has `run` alone. */
+struct wire_status {
+    int32_t rank;          /* that sent it */
+    bool is_answer, waits; /* the latter: for another rank, and nothing else is known to run */
+    uint64_t run;          /* of the question */
+    int64_t idle_ns;       /* for so long nothing has happened there */
+    int64_t limit_ns;      /* a kernel runs there, and may for so long; 0: none runs, or there is no watchdog */
+    char text[WIRE_STATUS];
 };
 
 struct wire {
@@ -54,6 +64,10 @@ struct wire_ops {
      * yet? */
     void (*notify)(struct wire *w, const struct wire_failure *failure);
     bool (*listen)(struct wire *w, struct wire_failure *failure);
+    /* A status to another rank.  false: the one before to that rank has not left yet, so only one to each is under way.
+     * And one that has come; a status of another run may come too.  While no run is active none is looked for. */
+    bool (*give_status)(struct wire *w, int32_t to, const struct wire_status *status);
+    bool (*hear_status)(struct wire *w, struct wire_status *status);
     /* Between runs, and asked until they answer: at most WIRE_PART bytes to another rank, and from one.  What a rank
      * gives to another one, that one takes in the same order, each as many bytes.  A give may end before its take
      * begins, or not before. */
@@ -64,7 +78,7 @@ struct wire_ops {
 };
 
 /* The function of a library that is a wire; the library belongs to one build of the runtime. */
-#define WIRE_SYMBOL "pto_wire_open_2"
+#define WIRE_SYMBOL "pto_wire_open_3"
 /* Joins the ranks of the job.  NULL: `message` says why not. */
 typedef struct wire *wire_open(char *message, size_t size);
 

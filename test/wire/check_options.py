@@ -56,6 +56,10 @@ export orch late(inout x: f32[8, 4], n: i64) {
     print n;
     slow(inout x[n]);
 }
+kernel works(in a: f32[4], inout b: f32[4]) { extern int usleep(unsigned us); usleep(20000); b[0] += a[0]; }
+kernel takes(in a: f32[4], inout b: f32[4]) { b[0] += a[0]; }
+export orch alternate(inout x: f32[2, 4], n: i64) { for i in 0 .. n { works(x[0], inout x[1]); takes(x[1], inout x[0]); } }
+export orch both(inout x: f32[6, 4], n: i64) { for i in 0 .. n { works(x[0], inout x[1]); works(x[4], inout x[2]); takes(x[1], inout x[0]); } }
 export orch multiply<n>(in A: f32[n, n], in B: f32[n, n], inout C: f32[n, n]) {
     assert n % T == 0;
     view At = A tiled [T, T];
@@ -150,6 +154,47 @@ class Options(Check):
         self.expect("no advice", "Advice: there are more messages" not in self.stats and "more --copies" not in self.stats, self.stats)
         self.same("multiply", ["--stats", "--copies", "0", "--dist", "B=32x32:2x2"], 2)
         self.expect("advice", "Advice: there are more messages than tasks" in self.stats and "more --copies" in self.stats, self.stats)
+
+    def spread_of(self, line, out):
+        """Of a line of two ranks: that of each."""
+        found = re.search(r"^" + line + r": (?:\d+ total, )?least (\d+) \(rank (\d)\), mean [\d.]+, most (\d+) \(rank (\d)\)$", out, re.M)
+        self.expect("no line " + line, found, out)
+        return {int(found[2]): int(found[1]), int(found[4]): int(found[3])} if found and found[2] != found[4] else {0: 0, 1: 0}
+
+    def counted_of(self, entry, count, options):
+        code, out, err = run(self.launcher(2) + [self.program, "--entry", entry, "--input", "x=iota", "--set", "n=%d" % count, "--stats"] + options)
+        self.expect("%s %s" % (entry, options), code == 0, code, out, err)
+        return out
+
+    def waits(self):
+        """Rank 0 waits for each task of rank 1, some 20 ms; that is neither the time of a kernel nor of rank 1.  A worker that runs a kernel does not wait."""
+        count = 40
+        for engine in ("threads", "serial"):
+            out = self.counted_of("alternate", count, ["--engine", engine])
+            waited = self.spread_of(r"  for [34]\d of 'takes'", out)[0]
+            kernels, run_us = self.spread_of("Microseconds in kernels", out), self.spread_of("Microseconds of the run", out)
+            self.expect("waits of %s" % engine, count * 10000 <= waited <= run_us[0] and kernels[1] >= count * 19000 and kernels[0] < kernels[1], out)
+            self.expect("all waits of %s" % engine, self.spread_of("Microseconds that workers waited for transfers", out)[0] >= waited, out)
+            for advice in ("workers have waited for transfers, most for 'takes' on rank 0: @at", "rank 1 has most of the work", "a message has 16 bytes on average"):
+                self.expect("advice of %s: %s" % (engine, advice), out.count("Advice: " + advice) == 1, out)
+        out = self.counted_of("both", count, ["--workers", "vector=1"])
+        waited, kernels = self.spread_of("Microseconds that workers waited for transfers", out), self.spread_of("Microseconds in kernels", out)
+        run_us = self.spread_of("Microseconds of the run", out)
+        self.expect("more than the time of one worker", kernels[0] >= count * 20000 and kernels[0] + waited[0] <= run_us[0], out)
+
+    def lines(self):
+        """What --stats says of one process, least, mean and most over the ranks."""
+        self.same("multiply", ["--stats", "--window", "4"], 3)
+        for line in (r"In use at most, task ring: least 4 \(rank 0\), mean 4\.0, most 4 \(rank 0\)", r"Stalls of the task ring: [1-9]\d* total, least",
+                     r"Microseconds stalled: [1-9]\d* total, least", r"Dependence edges on tasks still to complete: \d+ total, least",
+                     r"Microseconds of the run: least [1-9]\d* \(rank \d\), mean [\d.]+, most"):
+            self.expect("no line " + line, len(re.findall("^" + line, self.stats, re.M)) == 1, self.stats)
+        self.expect("a line of nothing", "Stalls of the heap ring" not in self.stats, self.stats)
+        square = "a grid of 2x2 needs fewer messages: --dist A=:2x2, @dist(2, 2)"
+        self.same("multiply", ["--stats", "--copies", "0", "--dist", "A=64x64:4x1"], 4)
+        self.expect("no advice for a grid", square in self.stats, self.stats)
+        self.same("multiply", ["--stats", "--copies", "0"], 4)
+        self.expect("advice for a square grid", "needs fewer messages" not in self.stats, self.stats)
 
     def refused(self, options, text, ranks=1, code=2):
         result = run(self.launcher(ranks) + self.command("multiply", options))
@@ -252,7 +297,8 @@ class Options(Check):
             self.stops(launcher, 1, failed, stuck % 1, "a rank does not end, so the job ends without results", fails=5, hangs=4)
             self.stops(launcher, 1, failed, stuck % 0, fails=5, hangs=3)
             self.stops(launcher, 130, "error: the run was cancelled", stops=4)
-            self.stops(launcher, 1, "no task finished for 0.3 s while these ran:", "(on rank 1, ", options=["--watchdog", "0.3"], hangs=4)
+            self.stops(launcher, 1, "no task finished for 0.3 s while these ran", " (on rank 1, ", "  rank 0: the program has come to its end, and waits for all ranks",
+                       "  rank 1: kernel 'one' (task 4, ", options=["--watchdog", "0.3"], hangs=4)
         for number in range(8):
             self.stops(launchers[0], 1, failed, "(task", fails=number)
         if self.has_mpi:
@@ -322,5 +368,5 @@ class Options(Check):
 
 
 if __name__ == "__main__":
-    follow(Options, Options.counts, Options.spread, Options.options, Options.in_place, Options.refusals, Options.memory, Options.given_back, Options.unlike,
+    follow(Options, Options.counts, Options.spread, Options.waits, Options.lines, Options.options, Options.in_place, Options.refusals, Options.memory, Options.given_back, Options.unlike,
            Options.failures, Options.ptoc_run)

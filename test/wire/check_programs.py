@@ -47,6 +47,16 @@ kernel stops(in x: f32[4], out y: f32[4]) {
 export orch stop(in x: f32[2, 4], out y: f32[2, 4]) { for i in 0 .. 2 { y[i] = stops(x[i]); } }
 """
 
+# Rank 1 stops at its task, for which rank 0 waits.  The signal may come to another thread first, so the kernel goes on for a while.
+HALTS = """
+kernel halts(inout x: f32[4]) {
+    extern int getpid(void), kill(int pid, int number), usleep(unsigned us);
+    if (x[0] > 1 && kill(getpid(), 19) == 0) usleep(10000000);
+}
+kernel take(in x: f32[4], inout y: f32[4]) { y[0] += x[0]; }
+export orch halt(inout x: f32[2, 4]) { for i in 0 .. 2 { halts(inout x[i]); } take(x[1], inout x[0]); }
+"""
+
 LATE = os.path.join(HERE, "late.py")
 
 
@@ -118,6 +128,18 @@ def stopped(ptoc, launcher, folder):
     return False
 
 
+def halted(ptoc, launcher, folder):
+    """A rank no longer answers, and nothing has failed: the watchdog of rank 0 names it, and the job ends."""
+    program = build(ptoc, folder, "halts", HALTS)
+    code, out, err = run(launcher + [program, "--input", "x=iota", "--grace", "0.2", "--watchdog", "0.5"])
+    lines = ("nothing has happened for 0.5 s, and rank 1 does not answer:\n", "\n  rank 0: waits for a message from rank 1, for task 2 at ",
+             "halts.pto:7:", "\n  rank 1: it does not answer", "a rank does not end, so the job ends without results")
+    if code == 1 and all(line in err for line in lines):
+        return True
+    print("rank 1 has halted: exit code %d\n%s%s" % (code, out, err))
+    return False
+
+
 def examples(ptoc, launcher, folder, names):
     good = True
     for name in names:
@@ -140,6 +162,7 @@ def main():
     good &= late_errors(ptoc, launcher, folder)
     if wire == "mpi":
         good &= stopped(ptoc, launcher, folder)
+        good &= halted(ptoc, launcher, folder)
     good &= examples(ptoc, launcher, folder, names)
     end(good)
 

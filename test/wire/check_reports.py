@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""check_reports.py PTOC WIRE FOLDER - --trace, --report and --graph of several ranks show all of them.
+"""check_reports.py PTOC WIRE FOLDER - --trace, --report and --graph of several ranks show all of them; --record and --replay have a file a rank.
 
 Idea       one file has the tasks of the program, each once and with the number that it has on one process, and the messages that --stats counts, each
            as an edge from its send to its receive.  What one process says that a task waits for, it waits for on ranks too, over messages.  A plan
@@ -34,6 +34,10 @@ export orch multiply_and_look<n>(in A: f32[n, n], in B: f32[n, n], inout C: f32[
     multiply(A, B, inout C);
     let x = await C[0, 0];
     print "done ", x > -100.0;
+}
+export orch back_and_forth<n>(inout C: f32[n, n]) {
+    view Ct = C tiled [T, T];
+    for i in 0 .. n / T - 1 { fail_at(Ct[0, i], 0, inout Ct[0, i + 1]); }
 }
 export orch fails<n>(in A: f32[n, n], inout C: f32[n, n]) {
     view At = A tiled [T, T];
@@ -84,7 +88,7 @@ class Reports(Check):
             if name.startswith("shown."):
                 os.remove(self.file(name))
         launcher = [sys.executable, RANKS, self.wire, str(ranks)] if ranks > 1 and launched else []
-        inputs = self.inputs[:2] + self.inputs[4:] if entry == "fails" else self.inputs
+        inputs = {"fails": self.inputs[:2] + self.inputs[4:], "back_and_forth": self.inputs[4:]}.get(entry, self.inputs)
         result = run(launcher + [self.program, "--entry", entry, "--everywhere", "0"] + inputs + options)
         self.expect("%s on %d ranks" % (options, ranks), result[0] == code, *result)
         return result
@@ -191,5 +195,73 @@ class Reports(Check):
             self.expect("%s on one rank" % option, code == 2 and "ranks 0 and 1 differ in the option '%s': 1 and 0" % option in err, code, err, other)
 
 
+    def schedule(self, rank, name="s"):
+        """Its first line, and the tasks of each worker in their order; -1: messages."""
+        lines = read(self.file("%s.%d" % (name, rank))).decode().splitlines()
+        rows = collections.defaultdict(list)
+        for line in lines[1:]:
+            task, worker = map(int, line.split())
+            rows[worker].append(task)
+        return lines[0], dict(rows)
+
+    def write_schedule(self, name, rank, head, rows):
+        with open(self.file("%s.%d" % (name, rank)), "w", encoding="ascii") as f:
+            f.write("\n".join([head] + ["%d %d" % (task, worker) for worker, tasks in sorted(rows.items()) for task in tasks]) + "\n")
+
+    def schedules(self):
+        """Each rank repeats its own: the same starts on the same workers, or those that its file says."""
+        workers, ranks = ["--workers", "cube=1,vector=2", "--output", "C=" + self.file("out.npy")], 3
+        self.results(1, workers[:2] + ["--output", "C=" + self.file("alone.npy")])
+        for options in ([], ["--window", "4"], ["--copies", "0", "--sends", "1"]):
+            self.results(ranks, workers + options + ["--record", self.file("s")])
+            recorded = [self.schedule(k) for k in range(ranks)]
+            kernels = [{w: tasks for w, tasks in rows.items() if w >= 0} for _, rows in recorded]
+            self.expect("a file a rank", len({head.split(", run ")[1] for head, _ in recorded}) == 1 and not os.path.exists(self.file("s"))
+                        and all(head.startswith("pto schedule 1, rank %d of %d, run " % (k, ranks)) for k, (head, _) in enumerate(recorded)), recorded)
+            self.expect("all tasks", sum(len(tasks) for rows in kernels for tasks in rows.values()) == 2 * TILES ** 3 and all(-1 in rows for _, rows in recorded), kernels)
+            self.results(ranks, workers + options + ["--replay", self.file("s"), "--record", self.file("r")])
+            again = [{w: tasks for w, tasks in self.schedule(k, "r")[1].items() if w >= 0} for k in range(ranks)]
+            self.expect("the same schedules with %s" % options, again == kernels, kernels, again)
+            self.expect("the same results", read(self.file("out.npy")) == read(self.file("alone.npy")))
+        one = []
+        for k, (head, rows) in enumerate(recorded):  # all on the last worker that has one, in the order of the program
+            last = max(rows)
+            one.append({last: sorted(task for worker, tasks in rows.items() if worker >= 0 for task in tasks)})
+            self.write_schedule("o", k, head, {-1: rows[-1], last: one[k][last]})
+        self.results(ranks, workers + options + ["--replay", self.file("o"), "--record", self.file("r")])
+        again = [{w: tasks for w, tasks in self.schedule(k, "r")[1].items() if w >= 0} for k in range(ranks)]
+        self.expect("the schedule of the file", again == one, one, again)
+        self.expect("the same results on one worker", read(self.file("out.npy")) == read(self.file("alone.npy")))
+
+    def other_schedules(self):
+        """What does not belong together is refused, and what does not fit the run fails; nobody waits for ever."""
+        workers = ["--workers", "cube=1,vector=2"]
+        replay = workers + ["--replay", self.file("s")]
+        self.results(3, workers + ["--record", self.file("s")])
+        recorded = [self.schedule(k) for k in range(3)]
+        for wrong, text, code in ((dict(head="pto schedule 1"), "s.1:1: not the schedule of one of several ranks", 2),
+                                  (dict(head=recorded[2][0]), "s.1:1: the schedule of another rank", 2),
+                                  (dict(head=recorded[1][0] + "0"), "the schedules of the ranks are of different runs", 2),
+                                  (dict(rows={}), "the schedule %s does not fit this run" % self.file("s.1"), 1)):
+            self.write_schedule("s", 1, wrong.get("head", recorded[1][0]), wrong.get("rows", recorded[1][1]))
+            _, _, err = self.results(3, replay, code=code)
+            self.expect("refused: " + text, err.count(text) == 1, err)
+        self.results(2, workers + ["--record", self.file("s")], "back_and_forth")  # rank 1 begins, and receives what rank 0 makes of it
+        self.write_schedule("s", 1, self.schedule(1)[0], {})
+        _, _, err = self.results(2, replay + ["--grace", "0.2"], "back_and_forth", code=1)
+        self.expect("ranks that wait for each other", "nothing has happened on any rank for 10 s, so the schedules do not fit this run" in err
+                    and "\n  rank 0: waits for a message from rank 1, for task 1 at " in err and "\n  rank 1: waits for a message from rank 0, for task 2 at " in err, err)
+        self.results(3, workers + ["--record", self.file("s")])
+        recorded = [self.schedule(k) for k in range(3)]
+        os.remove(self.file("s.1"))
+        _, _, err = self.results(3, replay, code=2)
+        self.expect("a file is missing", "cannot read the schedule %s" % self.file("s.1") in err and "(on rank 1, " in err, err)
+        _, _, err = self.results(2, workers + ["--replay", self.file("s")], code=2)
+        self.write_schedule("s", 1, *recorded[1])
+        _, _, err = self.results(1, workers + ["--replay", self.file("s.1")], code=2)
+        self.expect("alone", "s.1:1: the schedule of one of several ranks" in err, err)
+
+
 if __name__ == "__main__":
-    follow(Reports, Reports.graphs, Reports.other_graphs, Reports.traces, Reports.failures, Reports.reports, Reports.refused)
+    follow(Reports, Reports.graphs, Reports.other_graphs, Reports.traces, Reports.failures, Reports.reports, Reports.refused, Reports.schedules,
+           Reports.other_schedules)

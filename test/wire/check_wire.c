@@ -136,6 +136,37 @@ static void check_failure(uint64_t run)
     expect(most_of(true, (uint64_t)wire->rank) == (uint64_t)wire->ranks - 1, "the last reduction has other numbers");
 }
 
+/* Each rank asks the next one, and answers the one before.  What is left of an earlier run may come, and is in the way
+ * until it was heard. */
+static void check_status(uint64_t run)
+{
+    const int32_t next = (wire->rank + 1) % wire->ranks, before = (wire->rank + wire->ranks - 1) % wire->ranks;
+    struct wire_status question = {.rank = wire->rank, .run = run}, heard,
+                       answer = {.rank = wire->rank,
+                                 .is_answer = true,
+                                 .waits = true,
+                                 .run = run,
+                                 .idle_ns = 1000 + wire->rank,
+                                 .limit_ns = 7,
+                                 .text = "is well"};
+    for (bool has_asked = false, was_asked = false, answers = false, is_answered = false; !answers || !is_answered;) {
+        has_asked = has_asked || wire->ops->give_status(wire, next, &question);
+        answers = answers || (was_asked && wire->ops->give_status(wire, before, &answer));
+        if (!wire->ops->hear_status(wire, &heard)) {
+            nap();
+        } else if (heard.run == run) {
+            expect(heard.rank == (heard.is_answer ? next : before), "a status comes from another rank");
+            expect(!heard.is_answer || (heard.idle_ns == 1000 + next && heard.limit_ns == 7 && heard.waits &&
+                                        !strcmp(heard.text, "is well")),
+                   "another status arrives");
+            was_asked |= !heard.is_answer;
+            is_answered |= heard.is_answer;
+        }
+    }
+    question.run = 0; /* and one that nobody answers */
+    if (run % 2 == 0) wire->ops->give_status(wire, next, &question);
+}
+
 static void check_run(uint64_t run)
 {
     struct wire_failure failure;
@@ -145,6 +176,7 @@ static void check_run(uint64_t run)
            "a reduction has the numbers of an earlier one");
     check_transfers();
     check_several();
+    check_status(run);
     expect(!wire->ops->listen(wire, &failure), "a failure is heard that nobody has");
     expect(most_of(true, run) == run, "the last reduction of a run has other numbers");
 }

@@ -39,6 +39,8 @@ struct medium {
     struct wire_failure failure[2][MOST_RANKS]; /* by run % 2, and rank */
     uint64_t failed_run[2][MOST_RANKS];
     struct reduction ordinary[MOST_RANKS], last[MOST_RANKS];
+    struct wire_status status[MOST_RANKS][MOST_RANKS]; /* from, to */
+    bool has_status[MOST_RANKS][MOST_RANKS];
     _Atomic int is_ready; /* in a file: the first rank has filled it in */
     _Alignas(64) unsigned char messages[];
 };
@@ -270,6 +272,31 @@ static bool local_listen(struct wire *wire, struct wire_failure *failure)
     return has_failed;
 }
 
+static bool local_give_status(struct wire *wire, int32_t to, const struct wire_status *status)
+{
+    struct medium *m = ((struct local_wire *)wire)->m;
+    pthread_mutex_lock(&m->lock);
+    const bool has_room = !m->has_status[wire->rank][to];
+    if (has_room) m->status[wire->rank][to] = *status;
+    m->has_status[wire->rank][to] = true;
+    pthread_mutex_unlock(&m->lock);
+    return has_room;
+}
+
+static bool local_hear_status(struct wire *wire, struct wire_status *status)
+{
+    struct medium *m = ((struct local_wire *)wire)->m;
+    bool any = false;
+    pthread_mutex_lock(&m->lock);
+    for (int k = 0; k < wire->ranks && !any; k++) {
+        any = m->has_status[k][wire->rank];
+        if (any) *status = m->status[k][wire->rank];
+        m->has_status[k][wire->rank] = false;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return any;
+}
+
 static enum wire_answer local_give(struct wire *wire, int32_t to, const void *data, int64_t bytes)
 {
     struct local_wire *w = (struct local_wire *)wire;
@@ -312,6 +339,8 @@ static const struct wire_ops local_ops = {.begin = local_begin,
                                           .reduce = local_reduce,
                                           .notify = local_notify,
                                           .listen = local_listen,
+                                          .give_status = local_give_status,
+                                          .hear_status = local_hear_status,
                                           .give = local_give,
                                           .take = local_take,
                                           .close = local_close};
@@ -413,7 +442,7 @@ static int number_of(const char *name)
     return text ? atoi(text) : 0;
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_2(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_3(char *message, size_t size)
 {
     const struct medium_config given = {.ranks = number_of("PTO_LOCAL_RANKS"),
                                         .slots = 18,

@@ -59,9 +59,10 @@ typedef struct PTOConfig {
     /* record up to this many tasks of a run for traces and graphs; 0: record nothing */
     int64_t record_tasks;
     /* The run fails with PTO_ERR_WATCHDOG when kernels run but none has ended for this time, at most a tenth of a
-     * second later; the message names the kernels that run.  0: off.  A thread cannot be stopped, so a run whose kernel
-     * never returns does not end, except on the engine process, which kills its worker process; another thread sees the
-     * failure in pto_runtime_status and may end the program. */
+     * second later; the message names the kernels that run.  On several ranks also when nothing has happened on any of
+     * them for so long, or when one does not answer; the message names what each waits for.  0: off.  A thread cannot
+     * be stopped, so a run whose kernel never returns does not end, except on the engine process, which kills its
+     * worker process; another thread sees the failure in pto_runtime_status and may end the program. */
     double watchdog_seconds;
     /* threads: a file of pto_runtime_write_schedule; kernels start in the same order on the same workers */
     const char *replay;
