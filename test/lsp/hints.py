@@ -133,6 +133,12 @@ def kinds(ptoc, folder):
         client.notify("workspace/didChangeConfiguration", {"settings": {"pto": {"hints": {kind: False}}}})
         assert not any(x.startswith(begin) for x in labels()), (kind, labels())
     assert labels() == []
+    assert client.asked == []
+    assert client.quit() == 0
+    client = Client(ptoc, capabilities={"workspace": {"inlayHint": {"refreshSupport": True}}})
+    client.notify("workspace/didChangeConfiguration", {"settings": {"pto": {"hints": {"types": False}}}})
+    client.open(path, text)
+    assert client.asked == ["workspace/inlayHint/refresh"], client.asked
     assert client.quit() == 0
 
 

@@ -57,8 +57,8 @@ static void take_text(struct document *d, char *text, size_t length)
     d->is_dirty = true;
 }
 
-/* What the new piece has in common with the old one, at both ends, stays where it is: some commands of an editor replace
- * a whole text to change a line of it. */
+/* What the new piece has in common with the old one, at both ends, stays where it is: some commands of an editor
+ * replace a whole text to change a line of it. */
 static void note_edit(struct document *d, size_t begin, size_t end, const char *text, size_t length)
 {
     const size_t most = end - begin < length ? end - begin : length;
@@ -125,5 +125,17 @@ bool document_reads(const struct document *d, const char *real)
 {
     for (size_t i = 0; i < d->files.count; i++)
         if (strcmp(d->files.data[i], real) == 0) return true;
+    return false;
+}
+
+bool document_has_read(const struct document *d, const char *real, const char *text, size_t length)
+{
+    const struct result *r = d->has_syntax_error ? NULL : d->good;
+    for (int i = 0; r && i < r->checked->module_count; i++) {
+        const struct module *m = r->checked->modules[i];
+        if (strcmp(m->real_path, real) != 0) continue;
+        const struct source *source = source_get(r->front.sources, m->ast->file);
+        return text && source->length == length && memcmp(source->text, text, length) == 0;
+    }
     return false;
 }

@@ -46,5 +46,7 @@ void documents_overlay(const document_list *list, struct source_map *sources);
 /* A check has read these files. */
 void document_note_files(struct document *d, const struct result *r);
 bool document_reads(const struct document *d, const char *real);
+/* The newest check has read this text of the file; false where that is not known. */
+bool document_has_read(const struct document *d, const char *real, const char *text, size_t length);
 
 #endif
