@@ -30,7 +30,7 @@ def missing(package):
 def is_stale(package, source):
     """The extension was packed before one of its files was changed."""
     with zipfile.ZipFile(package) as z:
-        for name in ("extension.js", "syntaxes/pto.tmLanguage.json", "language-configuration.json"):
+        for name in ("extension.js", "package.json", "syntaxes/pto.tmLanguage.json", "language-configuration.json"):
             with open(os.path.join(source, "editor", "vscode", name), "rb") as f:
                 if z.read("extension/" + name) != f.read():
                     return True
