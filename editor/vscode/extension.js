@@ -20,14 +20,26 @@ function quote(word) {
   return /^[\w./=-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 }
 
-exports.activate = (context) => {
-  const server = { command: ptoc(), args: ["lsp"] };
-  client = new LanguageClient("ptoc", "ptoc", server, {
+function start(watcher) {
+  client = new LanguageClient("ptoc", "ptoc", { command: ptoc(), args: ["lsp"] }, {
     documentSelector: [{ language: "pto" }],
-    synchronize: { configurationSection: "pto", fileEvents: workspace.createFileSystemWatcher("**/*.pto") },
+    synchronize: { configurationSection: "pto", fileEvents: watcher },
     initializationOptions: { hints: workspace.getConfiguration("pto").get("hints") },
   });
-  client.start();
+  client.start().catch(() => window.showErrorMessage(`'${ptoc()}' does not start. The setting ptoc.path names the compiler.`));
+}
+
+// Of a client that did not start, or has given up, there is nothing to stop.
+const stop = () => client.dispose().catch(() => {});
+
+exports.activate = (context) => {
+  const watcher = workspace.createFileSystemWatcher("**/*.pto");
+  start(watcher);
+  context.subscriptions.push(watcher, workspace.onDidChangeConfiguration(async (event) => {
+    if (!event.affectsConfiguration("ptoc.path")) return;
+    await stop();
+    start(watcher);
+  }));
   for (const [name, words] of Object.entries(lenses))
     context.subscriptions.push(commands.registerCommand(name, (uri, entry) => {
       const terminal = window.terminals.find((t) => t.name === "ptoc") || window.createTerminal("ptoc");
@@ -36,4 +48,4 @@ exports.activate = (context) => {
     }));
 };
 
-exports.deactivate = () => client && client.stop();
+exports.deactivate = () => client && stop();

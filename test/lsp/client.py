@@ -23,7 +23,7 @@ class Failure(Exception):
 
 
 class Client:
-    def __init__(self, ptoc, *options, encodings=("utf-8",), cwd=None):
+    def __init__(self, ptoc, *options, encodings=("utf-8",), cwd=None, capabilities=None):
         self.process = subprocess.Popen([ptoc, "lsp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd)
         self.buffer = b""
         self.next_id = 0
@@ -31,9 +31,10 @@ class Client:
         self.diagnostics = {}  # uri -> the newest
         self.published = 0
         self.answers = {}
+        self.asked = []  # methods of requests of the server
         self.capabilities = self.request("initialize", {
             "processId": None, "rootUri": None,
-            "capabilities": {"general": {"positionEncodings": list(encodings)}}})["capabilities"]
+            "capabilities": {"general": {"positionEncodings": list(encodings)}, **(capabilities or {})}})["capabilities"]
         self.notify("initialized", {})
 
     # ---- messages
@@ -70,7 +71,10 @@ class Client:
         if message.get("method") == "textDocument/publishDiagnostics":
             self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
             self.published += 1
-        elif "id" in message and "method" not in message:
+        elif "id" in message and "method" in message:
+            self.asked.append(message["method"])
+            self.send({"jsonrpc": "2.0", "id": message["id"], "result": None})
+        elif "id" in message:
             self.answers[message["id"]] = message
 
     def begin(self, method, params):

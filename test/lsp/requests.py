@@ -229,6 +229,12 @@ def positions_are_moved(s):
     got = s.ask("definition", "P, inout")
     assert got["range"]["start"] == dict(zip(("line", "character"), place(s.text, "P = tile")))
     assert "let P" in s.hover("P, inout")
+    # The whole text replaced by itself, but for a word of the broken line: nothing else moves.
+    lines = s.text.split("\n")
+    s.text = s.text.replace("broken(", "(")
+    s.client.change(s.path, (range_of(0, 0, len(lines) - 1, len(lines[-1])), s.text))
+    assert s.client.messages(uri_of(s.path))[0]["code"] == "E00"
+    assert "let P" in s.hover("P, inout")
     s.set(TEXT)
 
 

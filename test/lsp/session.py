@@ -193,6 +193,28 @@ def messages_of_bodies(folder):
     got = c.messages(uri_of(path))
     assert got and got[0]["code"] == "E21" and "nosuch" in got[0]["message"], got
     assert got[0]["range"]["start"] == {"line": 1, "character": 9}, got
+    # It stays when an editor reports that the file on disk was changed, and when a module is opened and closed as it is on disk.
+    c.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri_of(path), "type": 2}, {"uri": uri_of(path), "type": 1}]})
+    c.at("documentSymbol", path)
+    assert c.diagnostics[uri_of(path)] == got, c.diagnostics
+    module = os.path.join(folder, "m.pto")
+    with open(module, "w") as f:
+        f.write("const A = 1;\n")
+    c.change(path, 'import "m.pto" as m;\n' + text.replace("k(a", "print m.A; k(a"))
+    assert c.messages(uri_of(path)) == []
+    c.notify("textDocument/didSave", {"textDocument": {"uri": uri_of(path)}})
+    c.open(module)
+    c.at("documentSymbol", path)
+    c.close(module)
+    c.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri_of(module), "type": 2}]})
+    c.at("documentSymbol", path)
+    assert [m["code"] for m in c.diagnostics[uri_of(path)]] == ["E21"], c.diagnostics
+    # A module that is another on disk is read again.
+    with open(module, "w") as f:
+        f.write("const B = 1;\n")
+    c.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri_of(module), "type": 2}]})
+    c.at("documentSymbol", path)
+    assert "'A'" in c.diagnostics[uri_of(path)][0]["message"], c.diagnostics
     c.change(path, text.replace("nosuch", "1"))
     assert c.messages(uri_of(path)) == []
     assert c.quit() == 0

@@ -57,14 +57,21 @@ static void take_text(struct document *d, char *text, size_t length)
     d->is_dirty = true;
 }
 
-/* The whole text is new: what it has in common with the old one, at both ends, stays where it is. */
+/* What the new piece has in common with the old one, at both ends, stays where it is: some commands of an editor
+ * replace a whole text to change a line of it. */
+static void note_edit(struct document *d, size_t begin, size_t end, const char *text, size_t length)
+{
+    const size_t most = end - begin < length ? end - begin : length;
+    size_t same = 0, tail = 0;
+    if (!d->good) return;
+    while (same < most && d->text[begin + same] == text[same]) same++;
+    while (tail < most - same && d->text[end - 1 - tail] == text[length - 1 - tail]) tail++;
+    vec_push(&d->edits, ((struct edit){begin + same, end - tail, begin + length - tail}));
+}
+
 void document_set_text(struct document *d, char *text, size_t length)
 {
-    const size_t most = d->length < length ? d->length : length;
-    size_t same = 0, tail = 0;
-    while (same < most && d->text[same] == text[same]) same++;
-    while (tail < most - same && d->text[d->length - 1 - tail] == text[length - 1 - tail]) tail++;
-    if (d->good) vec_push(&d->edits, ((struct edit){same, d->length - tail, length - tail}));
+    note_edit(d, 0, d->length, text, length);
     take_text(d, text, length);
 }
 
@@ -74,7 +81,7 @@ void document_edit(struct document *d, size_t begin, size_t end, const char *tex
     strbuf_add(&all, d->text, begin);
     strbuf_add(&all, text, length);
     strbuf_add(&all, d->text + end, d->length - end);
-    if (d->good) vec_push(&d->edits, ((struct edit){begin, end, begin + length}));
+    note_edit(d, begin, end, text, length);
     take_text(d, all.data, all.length);
 }
 
@@ -96,6 +103,11 @@ size_t document_from_good(const struct document *d, size_t offset)
     return offset;
 }
 
+bool document_has_lost(const struct document *d, struct span at)
+{
+    return at.begin < at.end && document_from_good(d, at.begin) == document_from_good(d, at.end);
+}
+
 void documents_overlay(const document_list *list, struct source_map *sources)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -113,5 +125,17 @@ bool document_reads(const struct document *d, const char *real)
 {
     for (size_t i = 0; i < d->files.count; i++)
         if (strcmp(d->files.data[i], real) == 0) return true;
+    return false;
+}
+
+bool document_has_read(const struct document *d, const char *real, const char *text, size_t length)
+{
+    const struct result *r = d->has_syntax_error ? NULL : d->good;
+    for (int i = 0; r && i < r->checked->module_count; i++) {
+        const struct module *m = r->checked->modules[i];
+        if (strcmp(m->real_path, real) != 0) continue;
+        const struct source *source = source_get(r->front.sources, m->ast->file);
+        return text && source->length == length && memcmp(source->text, text, length) == 0;
+    }
     return false;
 }

@@ -40,9 +40,13 @@ void document_edit(struct document *d, size_t begin, size_t end, const char *tex
 /* Offsets of the text, and of the text of d->good: a place that was edited away is where its edit begins. */
 size_t document_to_good(const struct document *d, size_t offset);
 size_t document_from_good(const struct document *d, size_t offset);
+/* All of this piece of the text of d->good was edited away. */
+bool document_has_lost(const struct document *d, struct span at);
 void documents_overlay(const document_list *list, struct source_map *sources);
 /* A check has read these files. */
 void document_note_files(struct document *d, const struct result *r);
 bool document_reads(const struct document *d, const char *real);
+/* The newest check has read this text of the file; false where that is not known. */
+bool document_has_read(const struct document *d, const char *real, const char *text, size_t length);
 
 #endif

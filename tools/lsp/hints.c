@@ -16,12 +16,13 @@ struct hints {
     struct strbuf *out;
 };
 
-/* A hint at an offset of the result's main file. */
-static void add(struct hints *h, size_t offset, const char *label, size_t length, int kind)
+/* A hint at an offset of the result's main file; none, where what it is of was edited away. */
+static void add(struct hints *h, struct span of, size_t offset, const char *label, size_t length, int kind)
 {
     struct document *d = h->document;
     const struct position at = lines_position(&d->lines, document_from_good(d, offset), h->server->encoding);
-    if (position_is_before(at, h->range.begin) || position_is_before(h->range.end, at)) return;
+    if (document_has_lost(d, of) || position_is_before(at, h->range.begin) || position_is_before(h->range.end, at))
+        return;
     strbuf_printf(h->out, "%s{\"position\":", h->out->length > 1 ? "," : "");
     position_json(h->out, at);
     strbuf_puts(h->out, ",\"label\":");
@@ -42,7 +43,7 @@ static bool visit_let(void *cx, struct ast *n)
         STRBUF(label);
         strbuf_puts(&label, ": ");
         type_text(s->type, &label);
-        add(h, n->name_at.end, strbuf_text(&label), label.length, KIND_TYPE);
+        add(h, n->name_at, n->name_at.end, strbuf_text(&label), label.length, KIND_TYPE);
     }
     return ast_is_statement(n) || n->kind == AST_ORCH;
 }
@@ -78,13 +79,13 @@ static void add_releases(struct hints *h, struct result *r)
     for (size_t i = 0; i < list.count;) {
         STRBUF(label);
         const size_t offset = release_offset(r, &list.data[i]);
-        const uint32_t its = list.data[i].at.file;
+        const struct span of = list.data[i].at;
         strbuf_puts(&label, "// released: ");
         for (const char *comma = "";
-             i < list.count && list.data[i].at.file == its && release_offset(r, &list.data[i]) == offset;
+             i < list.count && list.data[i].at.file == of.file && release_offset(r, &list.data[i]) == offset;
              i++, comma = ", ")
             strbuf_printf(&label, "%s%s", comma, list.data[i].tensor->name);
-        if (its == file) add(h, offset, strbuf_text(&label), label.length, 0);
+        if (of.file == file) add(h, of, offset, strbuf_text(&label), label.length, 0);
     }
     vec_free(&list);
 }
@@ -101,7 +102,7 @@ static void add_needs(struct hints *h, struct result *r)
         if (n->at.file != result_main(r)->ast->file) continue;
         strbuf_printf(&label, "// %sneed: %s", n->is_function ? "" : "scope: ", n->need);
         if (n->peak) strbuf_printf(&label, ", peak: %s", n->peak);
-        add(h, line_end(source_get(r->front.sources, n->at.file), n->is_function ? n->at.end : n->at.begin),
+        add(h, n->at, line_end(source_get(r->front.sources, n->at.file), n->is_function ? n->at.end : n->at.begin),
             strbuf_text(&label), label.length, 0);
     }
     memory_needs_free(&list);

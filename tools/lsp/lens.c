@@ -30,6 +30,6 @@ void lens_request(struct server *s, const json_t *params, struct reply *reply)
     if (!d || !d->good || !result_main(d->good)) return;
     strbuf_putc(&reply->json, '[');
     for (const struct ast *n = result_main(d->good)->ast->items; n; n = n->next)
-        if (n->kind == AST_ORCH && n->orch.exported) add(s, d, n, &reply->json);
+        if (n->kind == AST_ORCH && n->orch.exported && !document_has_lost(d, n->name_at)) add(s, d, n, &reply->json);
     strbuf_putc(&reply->json, ']');
 }

@@ -82,9 +82,11 @@ void memory_needs(struct result *r, need_list *list)
         struct span at = orch->decl->at;
         at.end = orch->decl->orch.body->at.begin;
         vec_push(list, ((struct need){at, true, need_text(&f->whole), peak_text(f)}));
-        for (size_t k = 0; k < f->scopes.count; k++)
-            vec_push(list,
-                     ((struct need){f->scopes.data[k]->scope->at, false, need_text(&f->scopes.data[k]->need), NULL}));
+        for (size_t k = 0; k < f->scopes.count; k++) {
+            const struct scope_bound *s = f->scopes.data[k];
+            if (s->scope->at.begin > at.end) /* that of the body is a part of the function's */
+                vec_push(list, ((struct need){s->scope->at, false, need_text(&s->need), NULL}));
+        }
     }
 }
 

@@ -10,10 +10,13 @@
 #include "server.h"
 #include "allocate.h"
 #include "methods.h"
+#include "paths.h"
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { PATIENCE_MS = 200 }; /* a longer check looks at the input */
+enum { FILE_CHANGED = 2 };  /* the protocol's */
 
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
@@ -23,6 +26,15 @@ void server_notify(struct server *s, const char *method, const struct strbuf *pa
     strbuf_printf(&out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":", method);
     strbuf_add(&out, params->data, params->length);
     strbuf_putc(&out, '}');
+    transport_send(&s->transport, &out);
+}
+
+/* Hints that are shown are asked for again; the client's answer says nothing. */
+static void ask_for_refresh(struct server *s)
+{
+    STRBUF(out);
+    strbuf_printf(&out, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"workspace/inlayHint/refresh\"}",
+                  ++s->request_count);
     transport_send(&s->transport, &out);
 }
 
@@ -156,12 +168,26 @@ static char *copy_text(const json_t *string, size_t *length)
     return text;
 }
 
-/* What imports it has to be checked again. */
-static void mark_importers(struct server *s, const struct document *d)
+/* What has read another text of the file than this has to be checked again, but for one document.  What has read this
+ * text keeps its messages, those of the C compiler, too. */
+static void mark_readers(struct server *s, const struct document *but, const char *real, const char *text,
+                         size_t length)
 {
-    for (size_t i = 0; i < s->documents.count; i++)
-        if (s->documents.data[i] != d && document_reads(s->documents.data[i], d->real))
-            s->documents.data[i]->is_dirty = true;
+    for (size_t i = 0; i < s->documents.count; i++) {
+        struct document *d = s->documents.data[i];
+        if (d != but && document_reads(d, real) && !document_has_read(d, real, text, length)) d->is_dirty = true;
+    }
+}
+
+/* The same of the text that is on disk. */
+static void mark_readers_of_disk(struct server *s, const char *real)
+{
+    struct source_map *m = source_map_create();
+    const char *why;
+    const int file = real[0] == '/' ? source_map_read(m, real, &why) : -1;
+    const struct source *source = file >= 0 ? source_get(m, (uint32_t)file) : NULL;
+    mark_readers(s, NULL, real, source ? source->text : NULL, source ? source->length : 0);
+    source_map_destroy(m);
 }
 
 static void did_open(struct server *s, const json_t *params)
@@ -175,7 +201,7 @@ static void did_open(struct server *s, const json_t *params)
     d->version = in_integer(params, "textDocument.version", 0);
     char *copy = copy_text(text, &length);
     document_set_text(d, copy, length);
-    mark_importers(s, d);
+    mark_readers(s, d, d->real, d->text, d->length);
 }
 
 static void change(struct server *s, struct document *d, const json_t *one)
@@ -202,7 +228,7 @@ static void did_change(struct server *s, const json_t *params)
     if (!d) return;
     for (size_t i = 0; i < json_array_size(changes); i++) change(s, d, json_array_get(changes, i));
     d->version = in_integer(params, "textDocument.version", d->version);
-    mark_importers(s, d);
+    mark_readers(s, d, d->real, d->text, d->length);
 }
 
 static void did_close(struct server *s, const json_t *params)
@@ -213,22 +239,37 @@ static void did_close(struct server *s, const json_t *params)
     size_t i = 0;
     while (s->documents.data[i] != d) i++;
     for (s->documents.count--; i < s->documents.count; i++) s->documents.data[i] = s->documents.data[i + 1];
-    mark_importers(s, d); /* they see what is on disk from now on */
+    mark_readers_of_disk(s, d->real);
     diagnostics_close(s, d);
     document_free(d);
 }
 
-/* A file that is not open may have been changed, too. */
 static void did_save(struct server *s, const json_t *params)
 {
     struct document *d = server_document(s, params);
     if (d && !d->is_dirty) bodies_check(s, d);
 }
 
+/* A file that comes or goes changes what an import finds.  Of one that is open the text in the editor counts. */
+static void did_change_file(struct server *s, const json_t *change)
+{
+    const char *uri = in_text(change, "uri");
+    char *path = path_of_uri(uri ? uri : ""), *real = path_real(path);
+    const struct document *open = document_of_real_path(&s->documents, real);
+    if (in_integer(change, "type", 0) != FILE_CHANGED) {
+        for (size_t i = 0; i < s->documents.count; i++)
+            if (s->documents.data[i] != open) s->documents.data[i]->is_dirty = true;
+    } else if (!open) {
+        mark_readers_of_disk(s, real);
+    }
+    free(real);
+    free(path);
+}
+
 static void did_change_files(struct server *s, const json_t *params)
 {
-    (void)params;
-    for (size_t i = 0; i < s->documents.count; i++) s->documents.data[i]->is_dirty = true;
+    const json_t *changes = in_get(params, "changes");
+    for (size_t i = 0; i < json_array_size(changes); i++) did_change_file(s, json_array_get(changes, i));
 }
 
 /* ---- the session ------------------------------------------------------------------------------------------------- */
@@ -257,6 +298,7 @@ static void initialize(struct server *s, const json_t *params, struct reply *rep
         return;
     }
     s->is_initialized = true;
+    s->refreshes_hints = in_bool(params, "capabilities.workspace.inlayHint.refreshSupport", false);
     s->encoding = offers(params, "utf-8") ? ENCODING_UTF8 : ENCODING_UTF16;
     set_hints(s, in_get(params, "initializationOptions.hints"));
     strbuf_printf(&reply->json, "{\"capabilities\":{\"positionEncoding\":\"%s\",",
@@ -274,6 +316,7 @@ static void shutdown(struct server *s, const json_t *params, struct reply *reply
 static void did_configure(struct server *s, const json_t *params)
 {
     set_hints(s, in_get(params, "settings.pto.hints"));
+    if (s->refreshes_hints) ask_for_refresh(s);
 }
 
 static const struct {

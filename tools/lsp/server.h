@@ -23,6 +23,8 @@ struct server {
     enum encoding encoding;
     bool is_initialized, is_shut_down, has_exited;
     bool shows_types, shows_releases, shows_memory; /* kinds of inlay hints */
+    bool refreshes_hints;                           /* the client asks again, when it is asked to */
+    int request_count;                              /* those of the server */
     struct result *library; /* a program that imports all of std/, for workspace_symbols_request(); or NULL */
 };
 
