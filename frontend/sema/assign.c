@@ -161,7 +161,7 @@ void assign_check(struct checker *c, struct ast *s)
     const struct type *t = exprs_check(c, target, AS_PLACE);
     c->is_assigned = false;
     if (target->bad && target->kind == AST_INDEX && diag_error_count(c->diag) > before)
-        diag_help(c->diag, "equations between elements stand in a kernel: kernel k(...) => { y[i] = x[i]; }");
+        diag_help(c->diag, "equations between elements belong in a kernel: kernel k(...) => { y[i] = x[i]; }");
     if (target->bad) {
         exprs_check(c, v, AS_PLACE);
         notes_bad(s);

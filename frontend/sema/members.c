@@ -46,5 +46,5 @@ void members_help_call(struct checker *c, const struct ast *callee, const struct
     if (t->kind == TYPE_TENSOR && strcmp(callee->name, "T") == 0)
         diag_help(c->diag, "it is no call: '%s.T'", object->name);
     else if (t->kind != TYPE_TENSOR || !help_with_word(c, callee->name, object->name))
-        diag_help(c->diag, "what is called stands first: %s(%s)", callee->name, object->name);
+        diag_help(c->diag, "the name of the function comes first: %s(%s)", callee->name, object->name);
 }

@@ -370,7 +370,7 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
         else if (c->head && strlen(name) == 1)
             hint_dimension(c, name);
         else if (c->function && names_extent_of_result(c->function->decl, name))
-            diag_help(c->diag, "'?%s' names nothing in the body: it is the extent of what is returned", name);
+            diag_help(c->diag, "'?%s' names nothing in the body: it is an extent of the result", name);
     }
     vec_free(&all);
 }

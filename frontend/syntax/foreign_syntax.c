@@ -122,7 +122,7 @@ void foreign_syntax_hint_token(struct parse *cx, const struct token *t)
         break;
     default:
         if (strncmp(text, "\xE2\x80\x9C", 3) == 0 || strncmp(text, "\xE2\x80\x9D", 3) == 0)
-            diag_help(d, "a string stands in double quotes: '\"'");
+            diag_help(d, "a string is in double quotes: '\"'");
         else if (strncmp(text, "\xE2\x88\x92", 3) == 0 || strncmp(text, "\xE2\x80\x93", 3) == 0)
             diag_fix(d, (struct span){t->at.file, t->problem_at.begin, t->problem_at.begin + 3}, "-", "write '-'");
         break;

@@ -346,7 +346,7 @@ static bool is_more_than_name(const char *const *expected, int count)
            is_expected(expected, count, "host");
 }
 
-/* Whoever writes these words hardly means a name. */
+/* These words are hardly meant as names. */
 static bool has_place_of_its_own(int kind)
 {
     return begins_statement(kind) || kind == TOK_AWAIT || kind == TOK_IN || kind == TOK_OUT || kind == TOK_INOUT ||

@@ -254,7 +254,7 @@ static size_t read_answer(int from, uint32_t number, char *text, size_t room)
             found = found << 4 | (uint32_t)(bytes[i] <= '9' ? bytes[i] - '0' : bytes[i] - 'a' + 10);
         const size_t length = size < TAG_BYTES ? 0 : size - TAG_BYTES;
         size = 0;
-        if (found != number || length >= room) continue; /* of a question that nobody waits for any more */
+        if (found != number || length >= room) continue; /* of an earlier question */
         memcpy(text, bytes + TAG_BYTES, length);
         text[length] = '\0';
         return length;

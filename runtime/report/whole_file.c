@@ -11,33 +11,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What stands beside its place: paths that their files own, and the process that made them.  W any thread, R the
- * handler
- * of a signal that ends the process.  Relaxed: a thread sees its own paths, and another one's file may stay behind. */
+/* The files that are not in their place yet, and the process that made them.  A path in the list belongs to whoever
+ * swaps it out: its file, or the handler of a signal that ends the process.  Relaxed: a thread sees its own paths, and
+ * another one's file may be left. */
 enum { LISTED = 64 };
 static _Atomic(char *) listed[LISTED];
 static _Atomic pid_t lister;
 static _Atomic int creating; /* threads between a file and its entry: they hold back signals */
 
-static void list(char *beside)
+/* false: there is no room, and a signal leaves the file behind. */
+static bool list(char *beside)
 {
     char *none = NULL;
     for (int i = 0; i < LISTED; i++, none = NULL)
-        if (swap_if_relaxed(&listed[i], &none, beside)) return;
-    /* no room: a signal leaves it behind */
+        if (swap_if_relaxed(&listed[i], &none, beside)) return true;
+    return false;
 }
 
-static void unlist(char *beside)
+static bool unlist(char *beside)
 {
     for (int i = 0; i < LISTED; i++) {
         char *expected = beside;
-        if (beside && swap_if_relaxed(&listed[i], &expected, NULL)) return;
+        if (swap_if_relaxed(&listed[i], &expected, NULL)) return true;
     }
+    return false;
+}
+
+/* The file has left the path beside its place. */
+static void forget_beside(struct whole_file *f)
+{
+    if (f->beside && (!f->is_listed || unlist(f->beside))) free(f->beside);
+    f->beside = NULL;
 }
 
 /* It is not listed before it exists, because a file of that name may be another's; and a signal that comes meanwhile
  * waits until it is listed, in this thread or in the one that takes the signal. */
-static int create_listed(char *path)
+static int create_listed(char *path, bool *is_listed)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -45,7 +54,7 @@ static int create_listed(char *path)
     store_relaxed(&lister, getpid());
     add_relaxed(&creating, 1);
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), why = errno;
-    if (file >= 0) list(path);
+    *is_listed = file >= 0 && list(path);
     add_relaxed(&creating, -1);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = why;
@@ -57,7 +66,7 @@ void ptoi_whole_remove_all(void)
     if (load_relaxed(&lister) != getpid()) return; /* a forked child has the list of its parent */
     while (load_relaxed(&creating) > 0) pto_relax();
     for (int i = 0; i < LISTED; i++) {
-        const char *path = load_relaxed(&listed[i]);
+        const char *path = swap_relaxed(&listed[i], NULL);
         if (path) unlink(path);
     }
 }
@@ -99,7 +108,7 @@ static int create_beside(struct whole_file *f, const struct stat *replaced)
         if (asprintf(&f->beside, "%.*s.pto-%ld-%d", folder_length(f->target), f->target, (long)getpid(), i) < 0)
             f->beside = NULL;
         if (!f->beside) return -1;
-        file = create_listed(f->beside);
+        file = create_listed(f->beside, &f->is_listed);
         if (file < 0 && errno != EEXIST) break;
     }
     if (file < 0) {
@@ -169,9 +178,7 @@ bool ptoi_whole_finish(struct whole_file *f)
 bool ptoi_whole_rename(struct whole_file *f)
 {
     if (f->beside && rename(f->beside, f->target) != 0) return false;
-    unlist(f->beside);
-    free(f->beside);
-    f->beside = NULL;
+    forget_beside(f);
     return true;
 }
 
@@ -179,8 +186,7 @@ void ptoi_whole_drop(struct whole_file *f)
 {
     if (f->out) fclose(f->out);
     if (f->beside) unlink(f->beside);
-    unlist(f->beside);
-    free(f->beside);
+    forget_beside(f);
     free(f->target);
     *f = (struct whole_file){0};
 }

@@ -14,9 +14,10 @@
 #include <stdio.h>
 
 struct whole_file {
-    FILE *out;    /* to be written; NULL once finished */
-    char *target; /* the file that the path means; NULL: it is not replaced */
-    char *beside; /* where it is written; NULL as target is, and once renamed */
+    FILE *out;      /* to be written; NULL once finished */
+    char *target;   /* the file that the path means; NULL: it is not replaced */
+    char *beside;   /* where it is written; NULL as target is, and once renamed */
+    bool is_listed; /* a signal that ends the process removes it */
 };
 
 bool ptoi_whole_open(struct whole_file *f, const char *path);

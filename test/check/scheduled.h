@@ -60,6 +60,7 @@ bool check_swap_if(volatile void *word, unsigned size, void *old, uint64_t value
 #define store_relaxed(p, v)               CHECK_STORE_(p, v, CHECK_NONE, CHECK_RELAXED)
 #define store_release(p, v, label)        CHECK_STORE_(p, v, CHECK_##label, CHECK_RELEASE)
 #define store_seq(p, v, label)            CHECK_STORE_(p, v, CHECK_##label, CHECK_RELEASE | CHECK_SEQ)
+#define swap_relaxed(p, v)                CHECK_SWAP_(p, v, CHECK_NONE, CHECK_RELAXED)
 #define swap_acquire(p, v, label)         CHECK_SWAP_(p, v, CHECK_##label, CHECK_ACQUIRE)
 #define swap_acq_rel(p, v, label)         CHECK_SWAP_(p, v, CHECK_##label, CHECK_ACQUIRE | CHECK_RELEASE)
 #define swap_if_relaxed(p, old, v)        CHECK_SWAP_IF_(p, old, v, CHECK_NONE, CHECK_RELAXED)

@@ -164,7 +164,7 @@ static bool check_read(struct eq_work *w, struct eq_stmt *writer, struct eq_stmt
     return false;
 }
 
-/* Has an earlier iteration of loop v written what is read: is there one, wherever the read is made? */
+/* Has an earlier iteration of loop v written the element?  There is one wherever the read is made. */
 static bool is_written_by(struct eq_work *w, const struct eq_access *write, const struct eq_access *read,
                           const struct eq_var *v)
 {

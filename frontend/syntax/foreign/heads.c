@@ -49,10 +49,10 @@ bool foreign_head_of_function(const struct scene *s)
 {
     if (!scene_expects(s, "->") || !scene_expects(s, "{") || s->last.kind != TOK_RPAREN) return false;
     if (s->now.kind == TOK_COLON) {
-        scene_say(s, s->now.at, "the result of a function stands behind '->'");
+        scene_say(s, s->now.at, "the result of a function comes after '->'");
         scene_fix(s, s->now.at.begin, s->now.at.end, " ->");
     } else if (s->now.kind == TOK_FATARROW) {
-        scene_say(s, s->now.at, "the body of a function stands behind its head, without '=>'");
+        scene_say(s, s->now.at, "the body of a function follows its head, without '=>'");
         if (s->text[scene_skip_blanks(s, s->now.at.end)] == '{')
             scene_cut(s, s->now.at.begin, scene_skip_blanks(s, s->now.at.end));
     } else if (s->now.kind == TOK_ON) {
@@ -85,7 +85,7 @@ bool foreign_formal_of_c(const struct scene *s)
     } else if (s->now.kind == TOK_STAR || s->now.kind == TOK_AMPERSAND || s->now.kind == TOK_LBRACKET ||
                (s->now.kind == TOK_NAME && strchr(",)", s->text[scene_skip_blanks(s, s->now.at.end)]) &&
                 !scene_is_element_type(&s->now))) {
-        scene_say(s, scene_span(s, s->last.at.begin, s->now.at.end), "the type of a formal stands behind its name");
+        scene_say(s, scene_span(s, s->last.at.begin, s->now.at.end), "the type of a formal comes after its name");
         diag_help(s->diag, "x: f32[N] is a tensor, n: i64 a number");
     } else {
         return false;
@@ -196,7 +196,7 @@ bool foreign_attribute_without_value(const struct scene *s)
         s->text[s->last.at.begin - 1] != '@')
         return false;
     scene_say(s, s->last.at,
-              scene_print(s, "'@%s' has no value: that of an attribute stands in parentheses", s->last.name));
+              scene_print(s, "'@%s' has no value: the value of an attribute is in parentheses", s->last.name));
     diag_help(s->diag, "@priority(1), @name(\"text\"), @timeout(ms) and @at(e) of a call, @dist(P, Q) of a 'view', "
                        "@opcode(\"copy\") of a kernel");
     return scene_skip_statement(s);

@@ -174,7 +174,7 @@ bool foreign_arm(const struct scene *s)
     }
     if (s->last.kind != TOK_FATARROW || !scene_expects(s, "{") || s->expected_count != 1) return false;
     const uint32_t end = scene_find(s, s->now.at.begin, ";{}");
-    scene_say(s, s->now.at, "the body stands in braces: => { ... }");
+    scene_say(s, s->now.at, "the body needs braces: => { ... }");
     if (s->text[end] == ';')
         scene_fix(s, s->now.at.begin, end + 1, scene_print(s, "{ %s }", scene_copy(s, s->now.at.begin, end + 1)));
     s->cx->is_noise = s->cx->is_noise_to_block = true;
