@@ -204,7 +204,7 @@ static bool say_function(struct complaint *c)
     struct diag *d = c->front->diag;
     c->at.end = c->at.begin + (uint32_t)strlen(c->name);
     diag_error(d, DIAG_E21, c->at, "unknown function '%s' in the C body of kernel '%s'", c->name, c->kernel->name);
-    diag_help(d, "<math.h>, <stdint.h> and <string.h> are included; declare any other function in the body");
+    diag_help(d, "<math.h>, <stdint.h>, <stdio.h> and <string.h> are included; declare any other function in the body");
     return true;
 }
 
