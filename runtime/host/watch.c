@@ -31,7 +31,8 @@ static const int watched[SIGNALS] = {SIGINT, SIGTERM, SIGUSR1};
 
 /* One run at a time: handlers have no other way to find this. */
 static struct {
-    sem_t wake;
+    sem_t wake; /* never destroyed: a handler in another thread may still post */
+    bool has_wake;
     _Atomic int taken;        /* the first signal; 0: none */
     _Atomic bool is_over;     /* the run */
     _Atomic bool is_reported; /* its error was printed */
@@ -70,6 +71,10 @@ static void on_signal(int number)
 {
     int none = 0;
     if (!atomic_compare_exchange_strong(&signals.taken, &none, number)) _exit(128 + number);
+    if (signals.is_over) { /* in another thread than watch_end: what was there before takes it */
+        raise(number);
+        return;
+    }
     if (signals.rt->dist) store_relaxed(&signals.rt->dist->transfers.signal, number); /* relaxed: a number */
     const PTOKernel *kernel;
     const PTOSite *site;
@@ -219,7 +224,8 @@ void ptoi_watch_begin(PTORuntime *rt, const struct watch_config *config)
     signals.is_over = signals.is_reported = false;
     signals.kernel = NULL;
     signals.site = NULL;
-    signals.active = sem_init(&signals.wake, 0, 0) == 0 && pthread_create(&signals.thread, NULL, watch_run, NULL) == 0;
+    if (!signals.has_wake) signals.has_wake = sem_init(&signals.wake, 0, 0) == 0;
+    signals.active = signals.has_wake && pthread_create(&signals.thread, NULL, watch_run, NULL) == 0;
     for (int i = 0; signals.active && i < SIGNALS; i++) {
         struct sigaction action = {.sa_handler = watched[i] == SIGUSR1 ? on_question : on_signal,
                                    .sa_flags = SA_RESTART};
@@ -235,7 +241,6 @@ void ptoi_watch_end(void)
     signals.is_over = true;
     sem_post(&signals.wake);
     pthread_join(signals.thread, NULL);
-    sem_destroy(&signals.wake);
     if (signals.config.has_progress) ptoi_progress_end(&signals.progress);
     signals.active = false;
 }

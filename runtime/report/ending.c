@@ -1,19 +1,56 @@
 /* ending.c - see ending.h. */
 #include "ending.h"
-#include "whole_file.h"
 #include "shared/atomics.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
 enum { ENDING = sizeof ending / sizeof ending[0] };
 
-static _Atomic int is_held, waiting; /* waiting: the last signal that came while held */
+/* Which threads hold, which signal waits for them, and whether the process ends: one word, so that a handler in one
+ * thread and a hold in another never both go on. */
+enum { HOLDERS = 0xffff, NUMBER_SHIFT = 16, ENDS = 1 << 30 };
+static _Atomic int state;
+
+/* The files to remove, and the process that made them.  A path belongs to the one that swaps it out: its file, or the
+ * thread that ends the process.  Relaxed: a thread lists its own paths while it holds. */
+enum { LISTED = 64 };
+static _Atomic(char *) listed[LISTED];
+static _Atomic pid_t lister;
+
+bool ptoi_ending_list(char *path)
+{
+    char *none = NULL;
+    store_relaxed(&lister, getpid());
+    for (int i = 0; i < LISTED; i++, none = NULL)
+        if (swap_if_relaxed(&listed[i], &none, path)) return true;
+    return false;
+}
+
+bool ptoi_ending_unlist(char *path)
+{
+    for (int i = 0; i < LISTED; i++) {
+        char *expected = path;
+        if (swap_if_relaxed(&listed[i], &expected, NULL)) return true;
+    }
+    return false;
+}
+
+static void remove_listed(void)
+{
+    if (load_relaxed(&lister) != getpid()) return; /* a forked child has the list of its parent */
+    for (int i = 0; i < LISTED; i++) {
+        const char *path = swap_relaxed(&listed[i], NULL);
+        if (path) unlink(path);
+    }
+}
 
 static void end_by(int number)
 {
-    ptoi_whole_remove_all();
+    remove_listed();
     signal(number, SIG_DFL);
     raise(number); /* in the handler: when that returns */
 }
@@ -21,10 +58,12 @@ static void end_by(int number)
 static void on_end(int number)
 {
     const int why = errno;
-    if (is_held)
-        waiting = number;
-    else
-        end_by(number);
+    int is = load_relaxed(&state), next;
+    do {
+        if (is & ENDS) break;
+        next = is & HOLDERS ? (is & HOLDERS) | number << NUMBER_SHIFT : ENDS;
+    } while (!swap_if_relaxed(&state, &is, next));
+    if (is == 0) end_by(number);
     errno = why;
 }
 
@@ -43,11 +82,20 @@ void ptoi_ending_begin(void)
     replace_default(SIGXFSZ, SIG_IGN);
 }
 
-void ptoi_ending_hold(void) { is_held = 1; }
+void ptoi_ending_hold(void)
+{
+    int is = load_relaxed(&state);
+    do {
+        while (is & ENDS) pause(); /* another thread ends the process */
+    } while (!swap_if_relaxed(&state, &is, is + 1));
+}
 
 void ptoi_ending_release(void)
 {
-    is_held = 0;
-    const int number = swap_relaxed(&waiting, 0);
-    if (number) end_by(number);
+    int is = load_relaxed(&state), next;
+    do {
+        const bool is_last = (is & HOLDERS) == 1;
+        next = is_last && is >> NUMBER_SHIFT ? ENDS : is - 1;
+    } while (!swap_if_relaxed(&state, &is, next));
+    if (next == ENDS) end_by(is >> NUMBER_SHIFT);
 }

@@ -1,74 +1,30 @@
 /* whole_file.c - see whole_file.h. */
 #include "whole_file.h"
-#include "shared/atomics.h"
+#include "ending.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The files that are not in their place yet, and the process that made them.  A path in the list belongs to whoever
- * swaps it out: its file, or the handler of a signal that ends the process.  Relaxed: a thread sees its own paths, and
- * another one's file may be left. */
-enum { LISTED = 64 };
-static _Atomic(char *) listed[LISTED];
-static _Atomic pid_t lister;
-static _Atomic int creating; /* threads between a file and its entry: they hold back signals */
-
-/* false: there is no room, and a signal leaves the file behind. */
-static bool list(char *beside)
-{
-    char *none = NULL;
-    for (int i = 0; i < LISTED; i++, none = NULL)
-        if (swap_if_relaxed(&listed[i], &none, beside)) return true;
-    return false;
-}
-
-static bool unlist(char *beside)
-{
-    for (int i = 0; i < LISTED; i++) {
-        char *expected = beside;
-        if (swap_if_relaxed(&listed[i], &expected, NULL)) return true;
-    }
-    return false;
-}
-
 /* The file has left the path beside its place. */
 static void forget_beside(struct whole_file *f)
 {
-    if (f->beside && (!f->is_listed || unlist(f->beside))) free(f->beside);
+    if (f->beside && (!f->is_listed || ptoi_ending_unlist(f->beside))) free(f->beside);
     f->beside = NULL;
 }
 
-/* It is not listed before it exists, because a file of that name may be another's; and a signal that comes meanwhile
- * waits until it is listed, in this thread or in the one that takes the signal. */
+/* It is not listed before it exists, because a file of that name may be another's. */
 static int create_listed(char *path, bool *is_listed)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    store_relaxed(&lister, getpid());
-    add_relaxed(&creating, 1);
+    ptoi_ending_hold();
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), why = errno;
-    *is_listed = file >= 0 && list(path);
-    add_relaxed(&creating, -1);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    *is_listed = file >= 0 && ptoi_ending_list(path);
+    ptoi_ending_release();
     errno = why;
     return file;
-}
-
-void ptoi_whole_remove_all(void)
-{
-    if (load_relaxed(&lister) != getpid()) return; /* a forked child has the list of its parent */
-    while (load_relaxed(&creating) > 0) pto_relax();
-    for (int i = 0; i < LISTED; i++) {
-        const char *path = swap_relaxed(&listed[i], NULL);
-        if (path) unlink(path);
-    }
 }
 
 /* The length of a path's folder with its slash. */

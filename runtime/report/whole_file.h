@@ -25,7 +25,4 @@ bool ptoi_whole_finish(struct whole_file *f); /* flushes and closes: all of it i
 bool ptoi_whole_rename(struct whole_file *f); /* it takes its place; finished before */
 void ptoi_whole_drop(struct whole_file *f);   /* frees; removes what was not renamed.  Fine for zeros, and twice */
 
-/* Removes every file that this process has beside its place; the process is about to end.  Async-signal-safe. */
-void ptoi_whole_remove_all(void);
-
 #endif
