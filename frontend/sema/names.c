@@ -270,7 +270,11 @@ static bool hint_module(struct checker *c, struct span at, const char *name, boo
 /* A module of the library declares a kernel or function of this name. */
 static bool hint_library(struct checker *c, const char *name)
 {
-    static const char *const modules[] = {"vec", "reduce", "tile", "nn", "index", "la", "sparse", "rng", "dma"};
+    static const char *const modules[] = {
+#define LIBRARY(name) #name,
+#include "syntax/library.def"
+#undef LIBRARY
+    };
     const size_t length = strlen(name);
     for (int i = 0; i < c->options->import_dir_count; i++)
         for (size_t m = 0; m < sizeof modules / sizeof *modules; m++) {
@@ -281,6 +285,8 @@ static bool hint_library(struct checker *c, const char *name)
             if (file < 0) continue;
             for (const char *p = source_get(c->front->sources, (uint32_t)file)->text; (p = strchr(p, '\n')) != NULL;) {
                 p += 1;
+                if (*p == '@') p += strcspn(p, " \n"); /* @opcode("copy") kernel copy */
+                p += *p == ' ';
                 const bool is_kernel = strncmp(p, "kernel ", 7) == 0;
                 if (!is_kernel && strncmp(p, "orch ", 5) != 0) continue;
                 p += is_kernel ? 7 : 5;

@@ -80,13 +80,14 @@ void ptoi_lifetime_give(struct lifetime *l)
     ptoi_process_unlock(PROCESS_LOCK_LIFETIMES);
 }
 
-bool ptoi_lifetime_call(struct lifetime *l)
+enum lifetime_answer ptoi_lifetime_call(struct lifetime *l)
 {
     ptoi_process_lock(PROCESS_LOCK_LIFETIMES);
-    const bool is_first = !l->is_called;
-    l->is_called = true;
+    enum lifetime_answer answer = look(l);
+    if (answer == LIFETIME_FREE && l->is_called) answer = LIFETIME_IN_USE;
+    if (answer == LIFETIME_FREE) l->is_called = true;
     ptoi_process_unlock(PROCESS_LOCK_LIFETIMES);
-    return is_first;
+    return answer;
 }
 
 void ptoi_lifetime_return(struct lifetime *l)

@@ -32,9 +32,9 @@ enum lifetime_answer ptoi_lifetime_look(const struct lifetime *l);
 /* LIFETIME_FREE: it was, and is now in that use until ptoi_lifetime_give. */
 enum lifetime_answer ptoi_lifetime_take(struct lifetime *l, enum lifetime_use use);
 void ptoi_lifetime_give(struct lifetime *l);
-/* false: another thread is in such a call.  true: the caller is, until ptoi_lifetime_return; the runtime exists so
- * long. */
-bool ptoi_lifetime_call(struct lifetime *l);
+/* LIFETIME_FREE: the caller calls a program until ptoi_lifetime_return, and the runtime exists so long.
+ * LIFETIME_IN_USE: it runs, or another thread is in such a call. */
+enum lifetime_answer ptoi_lifetime_call(struct lifetime *l);
 void ptoi_lifetime_return(struct lifetime *l);
 /* LIFETIME_FREE: it was, and is unknown from now on. */
 enum lifetime_answer ptoi_lifetime_end(struct lifetime *l);

@@ -134,6 +134,20 @@ PTOStatus ptoi_take_for_trim(PTORuntime *rt)
     return refuse_state(rt, call, "inside a run");
 }
 
+PTOStatus ptoi_take_for_call(PTORuntime *rt)
+{
+    static const char call[] = "pto_program_call";
+    if (!rt) return refuse_null(call);
+    switch (ptoi_lifetime_call(&rt->lifetime)) {
+    case LIFETIME_FREE: return PTO_OK;
+    case LIFETIME_UNKNOWN: return refuse_unknown(call);
+    case LIFETIME_FORKED: return refuse_forked(rt, call);
+    case LIFETIME_IN_USE: break;
+    }
+    return ptoi_thread_fail(PTO_ERR_STATE, ptoi_is_running(rt) ? "pto_program_call inside a run"
+                                                               : "pto_program_call: another thread uses this runtime");
+}
+
 static PTOStatus refuse_run(PTORuntime *rt, const char *call, enum lifetime_answer answer)
 {
     switch (answer) {

@@ -28,6 +28,8 @@ PTOStatus ptoi_refuse_unless_idle(PTORuntime *rt, const char *call);
 /* PTO_OK: the runtime exists in this process, else PTO_ERR_MISUSE. */
 PTOStatus ptoi_refuse_unless_alive(PTORuntime *rt, const char *call);
 PTOStatus ptoi_take_for_trim(PTORuntime *rt); /* PTO_OK: the runtime is taken */
+/* PTO_OK: this thread calls a program until ptoi_lifetime_return. */
+PTOStatus ptoi_take_for_call(PTORuntime *rt);
 /* PTO_OK: a run may begin; take: the runtime is taken for it.  PTO_ERR_STATE: this thread is in a run of it. */
 PTOStatus ptoi_refuse_run(PTORuntime *rt, const char *call);
 PTOStatus ptoi_take_for_run(PTORuntime *rt, const char *call);

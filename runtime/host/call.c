@@ -363,19 +363,16 @@ PTOStatus pto_program_call(PTORuntime *rt, PTOLoaded *program, const char *entry
         if (a->kind == PTO_ARGUMENT_RESULT && a->value.result) *a->value.result = NULL;
         if (a->kind == PTO_ARGUMENT_SPARSE_RESULT && a->value.sparse_result) *a->value.sparse_result = NULL;
     }
-    const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_program_call");
-    if (refused != PTO_OK) return refused;
-    if (!program || count < 0 || (count > 0 && !arguments))
-        return ptoi_thread_fail(PTO_ERR_MISUSE, "pto_program_call: the program or the list of arguments is NULL");
-    PTOStatus status = PTO_ERR_STATE;
-    ptoi_loaded_retain(program); /* who sees that the runtime is called may close the program */
-    if (!ptoi_lifetime_call(&rt->lifetime)) {
-        ptoi_thread_fail(status, "pto_program_call: another thread calls a program on this runtime");
-    } else {
-        status = call_idle(rt, program, entry, arguments, count);
+    if (program) ptoi_loaded_retain(program); /* a thread that sees that the runtime is called may close the program */
+    PTOStatus status = ptoi_take_for_call(rt);
+    if (status == PTO_OK) {
+        if (program && count >= 0 && (count == 0 || arguments))
+            status = call_idle(rt, program, entry, arguments, count);
+        else
+            status = ptoi_thread_fail(PTO_ERR_MISUSE, "pto_program_call: the program or the list of arguments is NULL");
         fflush(stdout); /* a host of another language has a buffer of its own, and what it prints later comes later */
         ptoi_lifetime_return(&rt->lifetime);
     }
-    ptoi_loaded_release(program);
+    if (program) ptoi_loaded_release(program);
     return status;
 }

@@ -121,7 +121,11 @@ bool foreign_word_of_declaration(const struct scene *s)
 
 bool foreign_import_without_quotes(const struct scene *s)
 {
-    static const char *const std[] = {"tile", "nn", "la", "sparse", "dma", "vec", "reduce", "index", "rng"};
+    static const char *const std[] = {
+#define LIBRARY(name) #name,
+#include "syntax/library.def"
+#undef LIBRARY
+    };
     if (s->last.kind != TOK_IMPORT || s->now.kind != TOK_NAME) return false;
     bool is_std = scene_is_word(&s->now, std, COUNT(std));
     scene_say(s, s->now.at, "an import is the path of a file, in quotes");
