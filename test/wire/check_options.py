@@ -159,7 +159,9 @@ class Options(Check):
         """Of a line of two ranks: that of each."""
         found = re.search(r"^" + line + r": (?:\d+ total, )?least (\d+) \(rank (\d)\), mean [\d.]+, most (\d+) \(rank (\d)\)$", out, re.M)
         self.expect("no line " + line, found, out)
-        return {int(found[2]): int(found[1]), int(found[4]): int(found[3])} if found and found[2] != found[4] else {0: 0, 1: 0}
+        if not found or (found[2] == found[4] and found[1] != found[3]):
+            return {0: 0, 1: 0}
+        return {0: int(found[1]), 1: int(found[1])} | {int(found[2]): int(found[1]), int(found[4]): int(found[3])} # alike: one is both
 
     def counted_of(self, entry, count, options):
         code, out, err = run(self.launcher(2) + [self.program, "--entry", entry, "--input", "x=iota", "--set", "n=%d" % count, "--stats"] + options)
