@@ -1,6 +1,7 @@
 # PtoLayout.cmake - the build folder as an installation, and the installation.
 #   bin/ptoc   lib/libpto_runtime.a libpto_kernels.a libpto.so   include/pto/*.h   share/pto/std/*.pto   share/pto/ascend
 #   lib/pto/debug/libpto_runtime.a libpto_kernels.a: with debug information, for `ptoc build -g`.
+#   lib/pto/kernels: objects of kernels of std/ that were made ahead, for `ptoc run`; docs/cli.md, "What was built before".
 #   share/pto/explain/*.md: what the language server links messages to.
 #   share/pto/cflags, ldflags: one line each, what ptoc adds when it calls the C compiler.
 #   lib/cmake/pto, lib/pkgconfig: for the builds of others, test/install/.
@@ -44,6 +45,24 @@ function(pto_write_share)
     list(JOIN ldflags " " ldflags)
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/share/pto/cflags CONTENT "${cflags}\n")
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/share/pto/ldflags CONTENT "${ldflags}\n")
+endfunction()
+
+# tools/ptoc/ahead.pto says which.  They are made anew where one of their kernels, a header or the compiler is another one; else this takes 0.1 s.
+function(pto_make_ahead)
+    if(PTO_SANITIZE OR PTO_TINY OR CMAKE_CROSSCOMPILING)
+        return() # such programs are tested, and each costs a build of its own
+    endif()
+    set(folder ${CMAKE_BINARY_DIR}/lib/pto/kernels)
+    set(stamp ${CMAKE_BINARY_DIR}/kernels-ahead.stamp)
+    file(GLOB modules CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/std/*.pto)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/include/pto/*)
+    add_custom_command(OUTPUT ${stamp}
+        COMMAND ${CMAKE_COMMAND} -D PTOC=$<TARGET_FILE:ptoc> -D PROGRAM=${CMAKE_SOURCE_DIR}/tools/ptoc/ahead.pto -D FOLDER=${folder}
+                -P ${CMAKE_SOURCE_DIR}/cmake/PtoAhead.cmake
+        COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+        DEPENDS ptoc tools/ptoc/ahead.pto cmake/PtoAhead.cmake ${CMAKE_BINARY_DIR}/share/pto/cflags ${modules} ${headers} VERBATIM)
+    add_custom_target(pto_ahead ALL DEPENDS ${stamp})
+    install(DIRECTORY ${folder} DESTINATION lib/pto COMPONENT ptoc)
 endfunction()
 
 # For find_package(pto) and pkg-config; both find the installation from where they lie in it.

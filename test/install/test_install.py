@@ -42,6 +42,14 @@ for path in ["bin/ptoc", "lib/libpto.so.1", "lib/libpto.a", "include/pto/pto.hpp
 text = [path for path in prefix.rglob("*") if path.suffix in (".cmake", ".pc", ".py") and build in path.read_text()]
 expect("files that name the build folder", text, [])
 
+# Objects of kernels of std/: the build has them where `cc` is a compiler and no sanitizer is in, and what was installed elsewhere finds them.
+ahead = pathlib.Path(build) / "lib/pto/kernels"
+if ahead.exists() and any(ahead.iterdir()):
+    (work / "silu.pto").write_text('import "std/nn.pto" as nn;\nexport orch main(in x: f32[8, 8], out y: f32[8, 8]) { nn.silu(x, out y); }\n')
+    said = run("ptoc", "run", "-v", work / "silu.pto", "--input", "x=iota", CC="cc")
+    if "-DPTO_ONLY_LEVEL=BASE" not in said and f"{prefix}/lib/pto/kernels/" not in said:
+        sys.exit(f"a kernel of std/ is compiled:\n{said}")
+
 # A project of CMake.
 shutil.copytree(pathlib.Path(source) / "consumer", work / "consumer")
 generator = ["-G", "Ninja"] if shutil.which("ninja") else []

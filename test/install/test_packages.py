@@ -17,13 +17,14 @@ NEEDS = {"libpto1": ["libc6"], "libpto-dev": ["libpto1 (= "], "ptoc": ["libpto-d
          "ptoc-doc": []}
 
 
-def run(*command, **more):
+def run(*command, said=False, **more):
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PTO", "PYTHON"))}
-    environment.update(PATH=f"{root}/usr/bin:{os.environ['PATH']}", CC=cc, XDG_CACHE_HOME=str(work / "cache"), **more)
+    environment.update(PATH=f"{root}/usr/bin:{os.environ['PATH']}", CC=cc, XDG_CACHE_HOME=str(work / "cache"))
+    environment.update(more)
     done = subprocess.run([str(word) for word in command], cwd=work, env=environment, text=True, capture_output=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} gave {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    return done.stdout + (done.stderr if said else "")
 
 
 run(cpack, "--config", f"{build}/CPackConfig.cmake", "-G", "DEB", "-B", work / "made")
@@ -43,6 +44,11 @@ for name, path in packages.items():
                 sys.exit(f"{file} is in {name} and in {files[file]}")
     run("dpkg-deb", "-x", path, root)
 run("ptoc", "run", f"{source}/examples/vadd.pto", "--input", "x=iota", "--input", "y=iota", "--set", "n=8", "--check")
+pathlib.Path(work / "silu.pto").write_text('import "std/nn.pto" as nn;\nexport orch main(in x: f32[8, 8], out y: f32[8, 8]) { nn.silu(x, out y); }\n')
+if any("/lib/pto/kernels/" in file for file in files):
+    said = run("ptoc", "run", "-v", work / "silu.pto", "--input", "x=iota", CC="cc", said=True)
+    if "-DPTO_ONLY_LEVEL=BASE" not in said and f"{root}/usr/lib/pto/kernels/" not in said:
+        sys.exit(f"a kernel of std/ is compiled:\n{said}")
 try:
     import numpy  # noqa: F401
     python = f"import ptoc; print(ptoc.compile({source + '/examples/vadd.pto'!r}))"

@@ -5,6 +5,7 @@
  * Tests      test/lit/run/build.test, test/lit/run/c-errors.pto
  */
 #include "build.h"
+#include "ahead.h"
 #include "cache.h"
 #include "codegen.h"
 #include "kernel_objects.h"
@@ -57,7 +58,10 @@ static void (*const emitters[])(struct front *front, const struct checked *check
 };
 
 /* A program or an object, not a text. */
-static bool build_links(const struct options *o) { return o->emit == EMIT_BIN || o->emit == EMIT_SO; }
+static bool build_links(const struct options *o)
+{
+    return o->emit == EMIT_BIN || o->emit == EMIT_SO || o->emit == EMIT_OBJECTS;
+}
 
 /* A name as make reads it. */
 static void print_name(FILE *out, const char *name)
@@ -110,7 +114,8 @@ static int generate(const struct options *o, const char *output, struct strbuf *
                                           .is_shared = o->emit == EMIT_SO,
                                           .memory = o->memory,
                                           .checked = o->checked,
-                                          .parts = program && !o->keep ? &program->kernels : NULL};
+                                          .parts = program && (!o->keep || o->emit == EMIT_OBJECTS) ? &program->kernels
+                                                                                                    : NULL};
         if (o->dumps & ~(1U << DUMP_USES))
             codegen_dump(&s.front, checked, &o->memory, o->dumps, o->dump_pass, text);
         else if (o->dumps)
@@ -247,7 +252,9 @@ static int build_in(const struct options *o, struct arena *mem, const char *temp
         const struct toolchain t = {
             .o = o, .mem = mem, .prefix = prefix, .temp_dir = temp_dir, .only_submits = p.kernels.are_all};
         const bool may_be_kept = kept && !o->keep && !o->no_cache;
-        result = may_be_kept ? find_or_build(&t, &p, output, kept) : build_anew(&t, &p, output);
+        result = o->emit == EMIT_OBJECTS ? ahead_make(&t, &p.kernels, output)
+                 : may_be_kept           ? find_or_build(&t, &p, output, kept)
+                                         : build_anew(&t, &p, output);
     }
     strbuf_free(&p.text);
     codegen_parts_free(&p.kernels);
@@ -297,9 +304,24 @@ static char *default_output(const char *input, bool is_shared)
 
 bool build_reads_only(const struct options *o) { return emitters[o->emit] == NULL; }
 
+/* A folder, of which nothing else is known: it may have objects already. */
+static int make_objects(const struct options *o)
+{
+    if (!o->output || strcmp(o->output, "-") == 0) {
+        fprintf(stderr, "ptoc: error: --emit=objects fills a folder: name it with -o\n");
+        return EXIT_USAGE;
+    }
+    char *temp = temp_dir_create();
+    if (!temp) return EXIT_INTERNAL;
+    const int result = build_binary(o, temp, o->output, NULL, NULL);
+    temp_dir_remove(temp, o->keep);
+    return result;
+}
+
 int build_main(const struct options *o)
 {
     if (!build_links(o) || o->dumps) return emit_text(o);
+    if (o->emit == EMIT_OBJECTS) return make_objects(o);
     if (o->output && strcmp(o->output, "-") == 0) {
         fprintf(stderr, "ptoc: error: a binary is not written to standard output: name it with -o\n");
         return EXIT_USAGE;

@@ -22,7 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 40 };
 static const char mark[8] = "ptoc-k2";
 
 struct tail { /* the end of a kept file */
@@ -106,6 +105,12 @@ void cache_open(struct cache *c, const char *kind, int most)
     free(real);
 }
 
+void cache_open_installed(struct cache *c, const char *path)
+{
+    *c = (struct cache){.folder = -1, .path = strdup(path), .is_installed = true};
+    if (c->path) c->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 void cache_close(struct cache *c)
 {
     if (c->folder >= 0) close(c->folder);
@@ -113,16 +118,17 @@ void cache_close(struct cache *c)
     *c = (struct cache){.folder = -1};
 }
 
-static void name_of(const struct strbuf *key, char name[NAME_BYTES])
+void cache_name(const struct cache *c, const struct strbuf *key, char name[CACHE_NAME_BYTES])
 {
     const struct digest d = digest_of(key->data, key->length);
-    snprintf(name, NAME_BYTES, "%016" PRIx64 "%016" PRIx64, d.word[0], d.word[1]);
+    snprintf(name, CACHE_NAME_BYTES, "%016" PRIx64 "%016" PRIx64 "%s", d.word[0], d.word[1],
+             c->is_installed ? ".o" : "");
 }
 
 /* ---- finding ---- */
 
 /* Is the file, all of it as it was written, of this key, and is what it was built from as it was? */
-static bool is_good(const char *data, size_t size, const struct strbuf *key)
+static bool is_good(const struct cache *c, const char *data, size_t size, const struct strbuf *key)
 {
     struct tail tail;
     if (size <= sizeof tail) return false;
@@ -133,32 +139,31 @@ static bool is_good(const char *data, size_t size, const struct strbuf *key)
         return false;
     const char *list = data + body - tail.list_bytes, *kept_key = list - tail.key_bytes;
     return memcmp(kept_key, key->data, key->length) == 0 && digest_is_equal(digest_of(data, body), tail.digest) &&
-           reads_are_unchanged(list, tail.list_bytes);
+           (c->is_installed ? tail.list_bytes == 0 : reads_are_unchanged(list, tail.list_bytes));
 }
 
-static bool is_found(int file, const struct strbuf *key)
+static bool is_found(const struct cache *c, int file, const struct strbuf *key)
 {
     struct stat st;
-    if (fstat(file, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) ||
-        st.st_size <= 0)
-        return false;
+    if (fstat(file, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) return false;
+    if (!c->is_installed && (st.st_uid != geteuid() || (st.st_mode & 022))) return false;
     char *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
     if (data == MAP_FAILED) return false;
-    const bool good = is_good(data, (size_t)st.st_size, key);
+    const bool good = is_good(c, data, (size_t)st.st_size, key);
     munmap(data, (size_t)st.st_size);
     return good;
 }
 
 int cache_find(const struct cache *c, const struct strbuf *key, char **path)
 {
-    char name[NAME_BYTES];
+    char name[CACHE_NAME_BYTES];
     if (c->folder < 0) return -1;
-    name_of(key, name);
-    const int file = faccessat(c->folder, name, X_OK, 0) == 0
+    cache_name(c, key, name);
+    const int file = c->is_installed || faccessat(c->folder, name, X_OK, 0) == 0
                          ? openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
                          : -1;
-    if (file >= 0 && is_found(file, key) && asprintf(path, "%s/%s", c->path, name) >= 0) {
-        futimens(file, NULL); /* used now */
+    if (file >= 0 && is_found(c, file, key) && asprintf(path, "%s/%s", c->path, name) >= 0) {
+        if (!c->is_installed) futimens(file, NULL); /* used now */
         return file;
     }
     if (file >= 0) close(file);
@@ -218,7 +223,7 @@ int cache_copy(int kept, const char *path)
 /* ---- keeping ---- */
 
 struct kept {
-    char name[NAME_BYTES];
+    char name[CACHE_NAME_BYTES];
     struct timespec used;
 };
 
@@ -298,20 +303,22 @@ static bool write_entry(int file, const char *program, const struct strbuf *key,
     return n == 0 && w.good;
 }
 
-void cache_keep(const struct cache *c, const struct strbuf *key, const struct strbuf *list, const char *program)
+bool cache_keep(const struct cache *c, const struct strbuf *key, const struct strbuf *list, const char *program)
 {
-    char name[NAME_BYTES], fresh[NAME_BYTES];
-    if (c->folder < 0) return;
-    name_of(key, name);
+    char name[CACHE_NAME_BYTES], fresh[CACHE_NAME_BYTES];
+    const mode_t mode = c->is_installed ? 0644 : 0700;
+    if (c->folder < 0) return false;
+    cache_name(c, key, name);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(fresh, sizeof fresh, ".%ld-%09ld", (long)getpid(), now.tv_nsec);
-    const int file = openat(c->folder, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
-    if (file < 0) return;
-    bool good = write_entry(file, program, key, list) && fchmod(file, 0700) == 0;
+    const int file = openat(c->folder, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (file < 0) return false;
+    bool good = write_entry(file, program, key, list) && fchmod(file, mode) == 0;
     good = close(file) == 0 && good && renameat(c->folder, fresh, c->folder, name) == 0;
-    if (good)
-        forget_old(c->folder, c->most);
-    else
+    if (!good)
         unlinkat(c->folder, fresh, 0);
+    else if (!c->is_installed)
+        forget_old(c->folder, c->most);
+    return good;
 }

@@ -13,12 +13,20 @@ struct cache {
     int folder; /* -1: nothing is kept */
     char *path; /* of it, for messages */
     int most;   /* entries; those that were not used for longest go */
+    bool is_installed;
 };
 
 /* kind: NULL: programs; else what is kept in a folder of this name below that of the programs.  Nothing is kept where
  * others may write to the folder; that is said in a line on standard error. */
 void cache_open(struct cache *c, const char *kind, int most);
+/* A folder of the installation with objects.  Whatever user can write to it can replace ptoc, so anyone's files are
+ * taken.  Nothing in it is forgotten, and the key says all that they were made from. */
+void cache_open_installed(struct cache *c, const char *path);
 void cache_close(struct cache *c);
+
+enum { CACHE_NAME_BYTES = 40 };
+/* What the file of this key is called in the folder. */
+void cache_name(const struct cache *c, const struct strbuf *key, char name[CACHE_NAME_BYTES]);
 
 /* A descriptor of the program, to be executed, or -1: there is none.  *path: where it was found, to be freed. */
 int cache_find(const struct cache *c, const struct strbuf *key, char **path);
@@ -28,8 +36,9 @@ int64_t cache_program_bytes(int file);
 bool cache_list(int file, struct strbuf *list);
 /* Writes it there and closes the descriptor; an exit code, after a message. */
 int cache_copy(int file, const char *path);
-/* Keeps a copy of the program; what cannot be kept is not.  list: of reads_list. */
-void cache_keep(const struct cache *c, const struct strbuf *key, const struct strbuf *list, const char *program);
+/* Keeps a copy of the program; what cannot be kept is not.  list: of reads_list; empty in an installation.  False: it
+ * is not kept. */
+bool cache_keep(const struct cache *c, const struct strbuf *key, const struct strbuf *list, const char *program);
 
 /* Words of a key, with their number of bytes so that no two keys run together. */
 void cache_key_text(struct strbuf *key, const char *what, const char *text, size_t length);

@@ -5,9 +5,9 @@
  *            For a run all new kernels are one file: alone each takes the compiler a quarter longer.  That object is
  *            kept for each of them, and linked once.
  * Owner      nothing.
- * Invariant  an object from the cache is that which the compiler would make now.
+ * Invariant  an object from the cache, or from the installation, is that which the compiler would make now.
  * Blocks     in the C compiler.
- * Tests      test/lit/run/cache-kernels.test
+ * Tests      test/lit/run/cache-kernels.test, test/lit/run/objects-ahead.test
  */
 #include "kernel_objects.h"
 #include "cache.h"
@@ -33,6 +33,15 @@ static struct strbuf *describe(const struct toolchain *t, const struct codegen_p
     return keys;
 }
 
+/* file: of cache_find; path: where it is, freed here. */
+static bool take(const struct toolchain *t, int file, char *path, const char *name, const char *object)
+{
+    const bool good = file >= 0 && cache_copy(file, object) == EXIT_OK;
+    if (good && t->o->verbose) fprintf(stderr, "unchanged: the kernel '%s', %s\n", name, path);
+    free(path);
+    return good;
+}
+
 static bool take_kept(const struct toolchain *t, const struct cache *cache, const struct strbuf *key, const char *name,
                       const char *object)
 {
@@ -45,10 +54,16 @@ static bool take_kept(const struct toolchain *t, const struct cache *cache, cons
         else
             reads_are_unsure(t->reads, "a kept kernel cannot be read");
     }
-    const bool good = kept >= 0 && cache_copy(kept, object) == EXIT_OK;
-    if (good && t->o->verbose) fprintf(stderr, "unchanged: the kernel '%s', %s\n", name, path);
-    free(path);
-    return good;
+    return take(t, kept, path, name, object);
+}
+
+/* Of the installation.  What it was built from is in t->reads then. */
+static bool take_ahead(const struct toolchain *t, struct ahead *ahead, const struct codegen_part *kernel,
+                       const char *object)
+{
+    char *path = NULL;
+    const int made = ahead_find(ahead, kernel, &path);
+    return take(t, made, path, strbuf_text(&kernel->name), object);
 }
 
 /* Those that have no object yet, as one file.  They get the object of the first. */
@@ -122,17 +137,21 @@ int kernel_objects_begin(struct kernel_objects *k, const struct toolchain *t, co
                          compilations *work)
 {
     const size_t count = parts->list.count;
-    *k = (struct kernel_objects){.t = t, .parts = parts, .noting = *t, .cache.folder = -1};
+    *k = (struct kernel_objects){.t = t, .parts = parts, .noting = *t, .cache.folder = -1, .ahead.cache.folder = -1};
     if (count == 0) return EXIT_OK;
     k->objects = arena_array(t->mem, const char *, count);
     k->is_found = arena_array(t->mem, bool, count);
-    if (!t->o->no_cache && !toolchain_compiler_is_opaque(t)) cache_open(&k->cache, "kernels", CACHE_KERNELS);
+    if (!t->o->no_cache && !toolchain_compiler_is_opaque(t)) {
+        cache_open(&k->cache, "kernels", CACHE_KERNELS);
+        if (toolchain_is_for_one_run(t)) ahead_open(&k->ahead, t);
+    }
     k->keys = describe(t, parts);
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
         const char *name = strbuf_text(&parts->list.data[i].name);
         k->objects[i] = arena_printf(t->mem, "%s/%s.o", t->temp_dir, name);
-        k->is_found[i] = take_kept(t, &k->cache, &k->keys[i], name, k->objects[i]);
+        k->is_found[i] = take_kept(t, &k->cache, &k->keys[i], name, k->objects[i]) ||
+                         take_ahead(t, &k->ahead, &parts->list.data[i], k->objects[i]);
         found += k->is_found[i];
     }
     if (found == count) return EXIT_OK;
@@ -152,4 +171,5 @@ void kernel_objects_end(struct kernel_objects *k, bool good)
     if (k->are_kept) reads_free(&k->reads);
     for (size_t i = 0; i < count; i++) strbuf_free(&k->keys[i]);
     cache_close(&k->cache);
+    ahead_close(&k->ahead);
 }

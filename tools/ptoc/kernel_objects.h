@@ -2,6 +2,7 @@
  * compiled before is not compiled again, whatever else of its program changes. */
 #ifndef PTOC_KERNEL_OBJECTS_H
 #define PTOC_KERNEL_OBJECTS_H
+#include "ahead.h"
 #include "cache.h"
 #include "codegen.h"
 #include "toolchain.h"
@@ -15,6 +16,7 @@ struct kernel_objects {
     struct toolchain noting; /* the same that notes what the kernels read */
     struct reads reads;
     struct cache cache;
+    struct ahead ahead;
     struct strbuf *keys; /* of each kernel's object */
     bool *is_found, are_kept;
 };

@@ -475,6 +475,40 @@ bool reads_list(struct reads *r, struct strbuf *list)
     return !r->unsure;
 }
 
+/* ---- contents ---- */
+
+static void add_contents(struct reads *r, const char *kind, const char *path, read_names *lines)
+{
+    const size_t n = strlen(r->installed);
+    const bool is_installed = strncmp(path, r->installed, n) == 0 && strncmp(path + n, "pto/", 4) == 0;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct digest digest;
+    uint64_t bytes;
+    if (file < 0 || !digest_of_file(file, &digest, &bytes))
+        reads_are_unsure(r, arena_printf(r->mem, "'%s' cannot be read", path));
+    else
+        vec_push(lines, arena_printf(r->mem, "%s %016" PRIx64 "%016" PRIx64 " %" PRIu64 " %s%s", kind, digest.word[0],
+                                     digest.word[1], bytes, is_installed ? "<installed>/" : "",
+                                     is_installed ? path + n : path));
+    if (file >= 0) close(file);
+}
+
+bool reads_contents(struct reads *r, struct strbuf *text)
+{
+    read_names lines = {0};
+    drop_temporary(r, &r->sources);
+    for (size_t i = 0; i < r->programs.count; i++) {
+        char *real = realpath(r->programs.data[i], NULL);
+        add_contents(r, "program", real ? real : r->programs.data[i], &lines);
+        free(real);
+    }
+    for (size_t i = 0; i < r->sources.count; i++) add_contents(r, "header", r->sources.data[i], &lines);
+    sort_unique(&lines);
+    for (size_t i = 0; i < lines.count; i++) strbuf_printf(text, "%s\n", lines.data[i]);
+    vec_free(&lines);
+    return !r->unsure;
+}
+
 /* ---- later ---- */
 
 static bool has_content(const char *facts, const char *path)

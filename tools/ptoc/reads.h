@@ -44,6 +44,10 @@ void reads_add_program(struct reads *r, const char *name);        /* looked for 
 void reads_add_list(struct reads *r, const struct strbuf *list);
 void reads_are_unsure(struct reads *r, const char *reason);
 
+/* What lies in the programs and in the C text, a line a file, whatever is the time of its last change.  A header of the
+ * installation goes by its name in there, a program by its own name and not by that of a link.  False: as below. */
+bool reads_contents(struct reads *r, struct strbuf *text);
+
 /* False: the files cannot be vouched for, r->unsure says why. */
 bool reads_list(struct reads *r, struct strbuf *list);
 bool reads_are_unchanged(const char *list, size_t length);

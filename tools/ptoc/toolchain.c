@@ -10,168 +10,16 @@
 #include "build.h"
 #include "c_bodies.h"
 #include "cache.h"
+#include "command_lines.h"
 #include "output.h"
 #include "process.h"
 #include "support/vec.h"
-#include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 extern char **environ;
-typedef VEC(const char *) words;
-
-/* ---- command lines ---- */
-
-/* Adds the blank-separated words of a one-line file, if there is one. */
-static void add_words_of_file(words *argv, struct arena *mem, const char *path)
-{
-    FILE *in = fopen(path, "r");
-    char line[4096];
-    if (!in) return;
-    if (fgets(line, sizeof line, in)) {
-        char *rest = NULL;
-        for (char *w = strtok_r(line, " \t\r\n", &rest); w; w = strtok_r(NULL, " \t\r\n", &rest))
-            vec_push(argv, arena_copy(mem, w, strlen(w)));
-    }
-    fclose(in);
-}
-
-/* $CC may be `ccache gcc`. */
-static void add_compiler(words *argv, const struct toolchain *t)
-{
-    const char *cc = t->o->cc ? t->o->cc : getenv("CC");
-    char *rest = NULL, *text = arena_copy(t->mem, cc ? cc : "", cc ? strlen(cc) : 0);
-    if (cc && access(cc, X_OK) == 0) {
-        vec_push(argv, cc);
-        return;
-    }
-    for (char *w = strtok_r(text, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest)) vec_push(argv, w);
-    if (argv->count == 0) vec_push(argv, "cc");
-}
-
-static bool is_shared(const struct toolchain *t) { return t->o->emit == EMIT_SO; }
-
-bool toolchain_is_for_one_run(const struct toolchain *t) { return t->o->verb == VERB_RUN; }
-
-/* Lines, for the report of a crash.  To follow the variables of optimized code takes the C compiler a third of its
- * time, so a debugger sees them only where -g or -O0 asks for it. */
-static const char *debug_information(const struct toolchain *t)
-{
-    return t->o->debug || (t->o->optimize == 0 && !toolchain_is_for_one_run(t)) ? "-g" : "-g1";
-}
-
-static void add_common(words *argv, const struct toolchain *t)
-{
-    vec_push(argv, t->o->optimize < 0 ? "-O2" : arena_printf(t->mem, "-O%d", t->o->optimize));
-    vec_push(argv, debug_information(t));
-    if (is_shared(t)) {
-        vec_push(argv, "-fPIC");
-        vec_push(argv, "-fvisibility=hidden"); /* calls within the object are as those of a program */
-    }
-    vec_push(argv, arena_printf(t->mem, "-I%s/include", t->prefix));
-    add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/cflags", t->prefix));
-}
-
-const char *toolchain_level_of_machine(void)
-{
-#ifdef __x86_64__
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi") ||
-        !__builtin_cpu_supports("bmi2"))
-        return "base";
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                   __builtin_cpu_supports("avx512vl")
-               ? "v4"
-               : "v3";
-#else
-    return NULL;
-#endif
-}
-
-/* The only level of kernels in index notation, or NULL.  A program that is built for this run needs no other level than
- * this machine's, unless --cpu asks for one. */
-static const char *only_level(const struct toolchain *t)
-{
-    if (!toolchain_is_for_one_run(t)) return t->o->cpu;
-    for (int i = 0; i < t->o->run_arg_count; i++)
-        if (strncmp(t->o->run_args[i], "--cpu", strlen("--cpu")) == 0) return NULL;
-    return toolchain_level_of_machine();
-}
-
-/* For the C that ptoc wrote. */
-static void add_strict(words *argv, const struct toolchain *t)
-{
-    vec_push(argv, "-std=c11");
-    vec_push(argv, "-Wall");
-    vec_push(argv, "-Wextra");
-    vec_push(argv, "-Werror=implicit-function-declaration"); /* no C since 1999: a result would be taken for an int */
-    vec_push(argv, "-Werror=return-type"); /* a task without a status would succeed or fail by chance */
-    if (t->o->warnings_are_errors) vec_push(argv, "-Werror");
-    const char *const level = only_level(t);
-    if (level) {
-        char *const define = arena_printf(t->mem, "-DPTO_ONLY_LEVEL=%s", level); /* in capitals */
-        for (char *c = strchr(define, '=') + 1; *c; c++) *c = (char)toupper((unsigned char)*c);
-        vec_push(argv, define);
-    }
-    if (toolchain_is_for_one_run(t)) {
-        vec_push(argv, "-DPTO_FOR_ONE_RUN=1");
-        /* To inline them costs the compiler 10 to 20 ms each, and saves the run some nanoseconds each. */
-        vec_push(argv, "-DPTO_CALL_SUBMITS=1");
-    }
-    add_common(argv, t);
-}
-
-/* The instructions of a level for the whole file: each function has them by its attribute too, but GCC sets up its
- * tables anew where a function has others than the file. */
-static void add_instructions(words *argv, const char *level)
-{
-    static const char *const v3[] = {"-mavx2",  "-mfma",   "-mbmi",  "-mbmi2", "-mf16c",
-                                     "-mlzcnt", "-mmovbe", "-mcx16", "-msahf", "-mpopcnt"};
-    static const char *const v4[] = {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl"};
-    const bool has_v4 = level && strcmp(level, "v4") == 0, has_v3 = has_v4 || (level && strcmp(level, "v3") == 0);
-    for (size_t i = 0; i < sizeof v3 / sizeof *v3 && has_v3; i++) vec_push(argv, v3[i]);
-    for (size_t i = 0; i < sizeof v4 / sizeof *v4 && has_v4; i++) vec_push(argv, v4[i]);
-}
-
-/* A kernel in index notation.  By its pragma alone GCC calls a root, which may set errno, and makes no vectors. */
-static void add_kernel(words *argv, const struct toolchain *t)
-{
-    add_strict(argv, t);
-    vec_push(argv, "-fno-math-errno");
-    if (toolchain_is_for_one_run(t)) add_instructions(argv, only_level(t));
-}
-
-/* A program whose kernels are compiled apart, or are others', only submits tasks: to optimize that takes the C compiler
- * longer than what most runs gain, some nanoseconds a task. */
-static void add_program(words *argv, const struct toolchain *t)
-{
-    add_strict(argv, t);
-    if (toolchain_is_for_one_run(t) && t->only_submits && t->o->optimize < 0) vec_push(argv, "-O0");
-}
-
-/* An object has the kernels that it calls, and shares the runtime with the program that loads it.  To copy the debug
- * information of the archives takes the linker twice as long as all else. */
-static void add_libraries(words *argv, const struct toolchain *t)
-{
-    const char *const lib = arena_printf(t->mem, t->o->debug ? "%s/lib/pto/debug" : "%s/lib", t->prefix);
-    vec_push(argv, arena_printf(t->mem, "%s/libpto_kernels.a", lib));
-    vec_push(argv, is_shared(t) ? arena_printf(t->mem, "%s/lib/libpto.so", t->prefix)
-                                : arena_printf(t->mem, "%s/libpto_runtime.a", lib));
-    if (is_shared(t)) {
-        vec_push(argv, "-shared");
-        vec_push(argv, "-Wl,--no-undefined");
-        vec_push(argv, arena_printf(t->mem, "-Wl,--version-script=%s/share/pto/program.map", t->prefix));
-    }
-    // A program that is launched as several ranks opens the library that joins them while it runs.
-    if (!is_shared(t)) vec_push(argv, arena_printf(t->mem, "-Wl,-rpath,%s/lib", t->prefix));
-    add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/ldflags", t->prefix));
-    vec_push(argv, "-lm");
-    vec_push(argv, "-pthread");
-    if (toolchain_is_for_one_run(t)) vec_push(argv, "-Wl,--build-id=none"); /* a digest of all of it */
-}
 
 /* ---- the key of a build ---- */
 
@@ -202,12 +50,41 @@ static bool is_heard(const char *variable)
     return false;
 }
 
+/* What such a variable says is found out by asking the compiler, or does not change an object. */
+static bool is_heard_by_kernels(const char *variable)
+{
+    static const char *const others[] = {"PATH=*", "COMPILER_PATH=*", "LIBRARY_PATH=*", "LANG=*",
+                                         "LC_*=*", "GCC_COLORS=*",    "LDEMULATION=*",  "DEBUGINFOD_*"};
+    bool good = is_heard(variable);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) good &= fnmatch(others[i], variable, 0) != 0;
+    return good;
+}
+
+bool toolchain_describe_kernel(const struct toolchain *t, struct strbuf *key)
+{
+    words cc = {0}, flags = {0};
+    const char *const headers = arena_printf(t->mem, "-I%s/include", t->prefix);
+    bool good = true;
+    command_add_compiler(&cc, t);
+    command_add_kernel(&flags, t);
+    for (size_t i = 0; i < flags.count; i++)
+        if (strcmp(flags.data[i], headers) == 0) flags.data[i] = "-I<installed>";
+    const char *const slash = strrchr(cc.data[0], '/'), *const name = slash ? slash + 1 : cc.data[0];
+    if (strcmp(name, "gcc") == 0 || strcmp(name, "cc") == 0) cc.data[0] = "cc"; /* which that is, its content says */
+    cache_key_words(key, "word", cc.data, cc.count);
+    cache_key_words(key, "flag", flags.data, flags.count);
+    for (char **variable = environ; *variable; variable++) good &= !is_heard_by_kernels(*variable);
+    vec_free(&cc);
+    vec_free(&flags);
+    return good;
+}
+
 void toolchain_describe_compiler(const struct toolchain *t, struct strbuf *key)
 {
     words cc = {0}, flags = {0};
     char *folder = getcwd(NULL, 0);
-    add_compiler(&cc, t);
-    add_kernel(&flags, t); /* and those of a program */
+    command_add_compiler(&cc, t);
+    command_add_kernel(&flags, t); /* and those of a program */
     cache_key_words(key, "word", cc.data, cc.count);
     cache_key_words(key, "flag", flags.data, flags.count);
     for (char **variable = environ; *variable; variable++)
@@ -222,10 +99,10 @@ void toolchain_describe(const struct toolchain *t, struct strbuf *key)
 {
     words flags = {0}, libraries = {0};
     toolchain_describe_compiler(t, key);
-    add_program(&flags, t);
+    command_add_program(&flags, t);
     cache_key_words(key, "flag of the program", flags.data, flags.count);
     vec_free(&flags);
-    add_libraries(&libraries, t);
+    command_add_libraries(&libraries, t);
     cache_key_words(key, "library", libraries.data, libraries.count);
     cache_key_words(key, "input", t->o->link_inputs, (size_t)t->o->link_input_count);
     vec_free(&libraries);
@@ -262,7 +139,7 @@ const char *toolchain_compiler_is_opaque(const struct toolchain *t)
 {
     words cc = {0};
     const char *reason = NULL;
-    add_compiler(&cc, t);
+    command_add_compiler(&cc, t);
     if (!is_known_compiler(cc.data[0]))
         reason = arena_printf(t->mem, "'%s' is neither GCC nor Clang, which report what they read", cc.data[0]);
     for (size_t i = 1; i < cc.count && !reason; i++)
@@ -314,13 +191,17 @@ static void add_rule(words *argv, const char *rule)
 
 static void add_source(const struct toolchain *t, words *argv, enum compilation_origin origin, const char *source)
 {
-    add_compiler(argv, t);
+    command_add_compiler(argv, t);
     if (origin == COMPILES_PROGRAM)
-        add_program(argv, t);
+        command_add_program(argv, t);
     else if (origin == COMPILES_KERNEL)
-        add_kernel(argv, t);
+        command_add_kernel(argv, t);
     else
-        add_common(argv, t);
+        command_add_common(argv, t);
+    if (t->is_ahead) { /* the one that is given last is tried first */
+        vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s/=/usr/", t->prefix));
+        vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s=/usr/share/pto", t->temp_dir));
+    }
     if (origin != COMPILES_INPUT) vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s/=", t->temp_dir));
     vec_push(argv, source[0] == '-' ? arena_printf(t->mem, "./%s", source) : source);
 }
@@ -358,7 +239,7 @@ static int assemble(const struct compilation *c)
     if (!t->reads) return EXIT_OK;
     reads_add_sources(t->reads, file_of(c, "d"));
     reads_add_assembly(t->reads, file_of(c, "s"));
-    add_compiler(&argv, t);
+    command_add_compiler(&argv, t);
     vec_push(&argv, file_of(c, "s"));
     add_output(&argv, "-c", c->object);
     vec_push(&argv, NULL);
@@ -430,10 +311,10 @@ int toolchain_add_program(const struct toolchain *t, const char *stem, const str
 
 static void add_link(words *argv, const struct toolchain *t, const words *objects, const char *output)
 {
-    add_compiler(argv, t);
-    add_common(argv, t);
+    command_add_compiler(argv, t);
+    command_add_common(argv, t);
     for (size_t i = 0; i < objects->count; i++) vec_push(argv, objects->data[i]);
-    add_libraries(argv, t);
+    command_add_libraries(argv, t);
     vec_push(argv, "-o");
     vec_push(argv, output[0] == '-' ? arena_printf(t->mem, "./%s", output) : output);
 }
@@ -512,7 +393,7 @@ static void note_program(const struct toolchain *t, const char *name)
 {
     words argv = {0};
     char line[4096];
-    add_compiler(&argv, t);
+    command_add_compiler(&argv, t);
     vec_push(&argv, arena_printf(t->mem, "-print-prog-name=%s", name));
     FILE *in = fopen(ask(t, &argv, name), "r");
     if (in && fgets(line, sizeof line, in)) {
@@ -525,18 +406,42 @@ static void note_program(const struct toolchain *t, const char *name)
 void toolchain_note_compiler(const struct toolchain *t)
 {
     words headers = {0}, cc = {0};
-    add_compiler(&cc, t);
+    command_add_compiler(&cc, t);
     reads_add_program(t->reads, cc.data[0]);
     vec_free(&cc);
     note_program(t, "cc1");
     note_program(t, "as");
-    add_compiler(&headers, t);
-    add_strict(&headers, t);
+    command_add_compiler(&headers, t);
+    command_add_strict(&headers, t);
     vec_push(&headers, "-v");
     vec_push(&headers, "-xc");
     vec_push(&headers, "/dev/null");
     add_output(&headers, "-E", "/dev/null");
     reads_add_include_dirs(t->reads, ask(t, &headers, "headers"));
+}
+
+/* Its log also answers the question of toolchain_note_compiler. */
+const char *toolchain_note_headers(const struct toolchain *t, const struct strbuf *text)
+{
+    const char *source = arena_printf(t->mem, "%s/headers.c", t->temp_dir),
+               *rule = arena_printf(t->mem, "%s/headers.d", t->temp_dir),
+               *log = arena_printf(t->mem, "%s/ask-headers", t->temp_dir);
+    words argv = {0};
+    command_add_compiler(&argv, t);
+    command_add_kernel(&argv, t);
+    vec_push(&argv, "-v");
+    vec_push(&argv, "-M");
+    vec_push(&argv, "-MF");
+    vec_push(&argv, rule);
+    vec_push(&argv, source);
+    vec_push(&argv, NULL);
+    const bool good = output_text(source, text) == EXIT_OK && process_ask(log, argv.data) == 0;
+    vec_free(&argv);
+    if (good)
+        reads_add_sources(t->reads, rule);
+    else
+        unlink(log);
+    return good ? rule : NULL;
 }
 
 static void note_linker(const struct toolchain *t, const words *objects, const char *output)

@@ -10,6 +10,8 @@ struct toolchain {
     struct arena *mem;
     const char *prefix; /* the folder that ptoc is installed in */
     const char *temp_dir;
+    const char *level;   /* the only one of kernels, where it is not that of this machine; or NULL */
+    bool is_ahead;       /* what is compiled becomes a part of an installation, wherever that is */
     bool only_submits;   /* no C of the user stands in the program's file */
     struct reads *reads; /* NULL: nobody wants to know */
 };
@@ -18,7 +20,7 @@ struct toolchain {
  * its kernels have one level. */
 const char *toolchain_level_of_machine(void);
 
-/* Nothing else uses what is built, and the user waits for the C compiler. */
+/* Nothing else uses what is built, and the user waits for the C compiler; or it was made ahead for that. */
 bool toolchain_is_for_one_run(const struct toolchain *t);
 
 /* The command lines of the compiler and the linker, without the names of temporary files. */
@@ -26,6 +28,10 @@ void toolchain_describe(const struct toolchain *t, struct strbuf *key);
 
 /* The same of the compiler alone, for one file that ptoc wrote. */
 void toolchain_describe_compiler(const struct toolchain *t, struct strbuf *key);
+
+/* The same for a kernel, whatever the installation and the working folder.  False: an environment variable is set that
+ * the compiler of a kernel may hear. */
+bool toolchain_describe_kernel(const struct toolchain *t, struct strbuf *key);
 
 /* NULL: what the compiler and the linker read can be found out; what the compiler reads.  Else why not. */
 const char *toolchain_is_opaque(const struct toolchain *t);
@@ -51,6 +57,9 @@ int toolchain_link(const struct toolchain *t, const char *stem, const char *cons
                    const char *output);
 /* Adds to t->reads the compiler, and where it looks for headers. */
 void toolchain_note_compiler(const struct toolchain *t);
+/* Adds to t->reads the headers that a text reads where it is in a kernel's file.  The file with their names, or NULL:
+ * the compiler does not answer. */
+const char *toolchain_note_headers(const struct toolchain *t, const struct strbuf *text);
 
 /* What the C compiler says about a text, in English; nothing is made.  The path of a file with that, or NULL: it could
  * not be asked. */
