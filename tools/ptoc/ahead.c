@@ -1,11 +1,11 @@
 /* ahead.c - see ahead.h.
- * Idea       the cheap part of the facts, the words of the compiler, is compared when the folder is opened; the rest,
- *            a few milliseconds for the programs of the compiler, only when a kernel's object is there.
+ * Idea       the cheap part of the facts, the words of the compiler, is compared when the folder is opened; the rest
+ *            only when a kernel's object is there, and not again before something that it was found in has changed.
  * Owner      the caller's struct.
  * Invariant  an object that is found is that which the compiler would make now, but for the name of the folder in its
  *            debug information.
  * Blocks     in files, and in asking the C compiler which headers it reads.
- * Tests      test/lit/run/objects-ahead.test, test/lit/run/objects-make.test
+ * Tests      test/lit/run/objects-ahead.test, objects-gdb.test
  */
 #include "ahead.h"
 #include "ahead_facts.h"
@@ -27,26 +27,13 @@ static char *folder_of_run(const struct toolchain *t)
 
 /* ---- facts ---- */
 
-/* The programs of the compiler and the headers, by their contents.  *rule: a file with the names of the headers. */
-static bool describe_reads(const struct toolchain *t, const struct strbuf *headers, const char **rule,
-                           struct strbuf *facts)
-{
-    struct toolchain noting = *t;
-    struct reads reads = {
-        .mem = t->mem, .temp_dir = t->temp_dir, .installed = arena_printf(t->mem, "%s/include/", t->prefix)};
-    noting.reads = &reads;
-    *rule = toolchain_note_headers(&noting, headers);
-    if (*rule) toolchain_note_compiler(&noting);
-    const bool good = *rule && reads_contents(&reads, facts);
-    reads_free(&reads);
-    return good;
-}
-
-bool ahead_describe(const struct toolchain *t, const struct strbuf *headers, const char **rule, struct strbuf *facts)
+bool ahead_describe(const struct toolchain *t, const struct strbuf *headers, struct strbuf *facts)
 {
     if (!toolchain_describe_kernel(t, facts)) return false;
     cache_key_text(facts, "headers", strbuf_text(headers), headers->length);
-    return describe_reads(t, headers, rule, facts);
+    if (!toolchain_note_headers(t, headers)) return false;
+    toolchain_note_compiler(t);
+    return reads_contents(t->reads, facts);
 }
 
 bool ahead_read_facts(const char *folder, struct strbuf *facts)
@@ -99,16 +86,53 @@ void ahead_close(struct ahead *a)
     strbuf_free(&a->headers);
 }
 
-static void look(struct ahead *a)
+/* What was read meanwhile is in noting->reads. */
+static bool facts_hold(const struct ahead *a, const struct toolchain *noting)
 {
-    const char *rule;
     STRBUF(facts);
-    const bool holds = ahead_describe(a->t, &a->headers, &rule, &facts) && facts.length == a->facts.length &&
-                       memcmp(facts.data, a->facts.data, facts.length) == 0;
-    a->state = holds ? AHEAD_HOLDS : AHEAD_HOLDS_NOT;
-    if (holds && a->t->reads) reads_add_sources(a->t->reads, rule);
-    if (!holds && a->t->o->verbose)
-        fprintf(stderr, "not used: '%s': the C compiler or a header is another one\n", a->cache.path);
+    return ahead_describe(noting, &a->headers, &facts) && facts.length == a->facts.length &&
+           memcmp(facts.data, a->facts.data, facts.length) == 0;
+}
+
+/* Looks, and keeps that they hold where it is known what they were found in.  list: that. */
+static bool look_and_keep(const struct ahead *a, const struct cache *cache, const struct strbuf *key,
+                          struct strbuf *list)
+{
+    struct toolchain noting = *a->t;
+    struct reads reads = {.mem = a->t->mem,
+                          .temp_dir = a->t->temp_dir,
+                          .installed = arena_printf(a->t->mem, "%s/include/", a->t->prefix)};
+    noting.reads = &reads;
+    if (a->t->reads) reads.begin = a->t->reads->begin;
+    const bool holds = facts_hold(a, &noting);
+    if (holds && a->t->reads) {
+        if (reads_list(&reads, list))
+            cache_keep(cache, key, list, "/dev/null");
+        else
+            reads_are_unsure(a->t->reads, reads.unsure);
+    }
+    reads_free(&reads);
+    return holds;
+}
+
+/* An entry of the user's cache without a program stands for facts that hold: to look takes 10 ms and more. */
+static bool look(const struct ahead *a)
+{
+    struct cache cache;
+    STRBUF(key);
+    STRBUF(list);
+    char *path = NULL;
+    toolchain_describe_compiler(a->t, &key);
+    cache_key_text(&key, "facts", strbuf_text(&a->facts), a->facts.length);
+    cache_key_text(&key, "installed", a->t->prefix, strlen(a->t->prefix));
+    cache_open(&cache, "facts", CACHE_PROGRAMS);
+    const int kept = cache_find(&cache, &key, &path);
+    const bool holds = kept >= 0 ? cache_list(kept, &list) : look_and_keep(a, &cache, &key, &list);
+    if (holds && a->t->reads) reads_add_list(a->t->reads, &list);
+    if (kept >= 0) close(kept);
+    free(path);
+    cache_close(&cache);
+    return holds;
 }
 
 int ahead_find(struct ahead *a, const struct codegen_part *kernel, char **path)
@@ -117,7 +141,11 @@ int ahead_find(struct ahead *a, const struct codegen_part *kernel, char **path)
     STRBUF(key);
     ahead_add_key(&a->facts, kernel, &key);
     const int file = cache_find(&a->cache, &key, path);
-    if (file >= 0 && a->state == AHEAD_UNKNOWN) look(a);
+    if (file >= 0 && a->state == AHEAD_UNKNOWN) {
+        a->state = look(a) ? AHEAD_HOLDS : AHEAD_HOLDS_NOT;
+        if (a->state == AHEAD_HOLDS_NOT && a->t->o->verbose)
+            fprintf(stderr, "not used: '%s': the C compiler or a header is another one\n", a->cache.path);
+    }
     if (file < 0 || a->state == AHEAD_HOLDS) return file;
     close(file);
     free(*path);

@@ -421,7 +421,7 @@ void toolchain_note_compiler(const struct toolchain *t)
 }
 
 /* Its log also answers the question of toolchain_note_compiler. */
-const char *toolchain_note_headers(const struct toolchain *t, const struct strbuf *text)
+bool toolchain_note_headers(const struct toolchain *t, const struct strbuf *text)
 {
     const char *source = arena_printf(t->mem, "%s/headers.c", t->temp_dir),
                *rule = arena_printf(t->mem, "%s/headers.d", t->temp_dir),
@@ -441,7 +441,7 @@ const char *toolchain_note_headers(const struct toolchain *t, const struct strbu
         reads_add_sources(t->reads, rule);
     else
         unlink(log);
-    return good ? rule : NULL;
+    return good;
 }
 
 static void note_linker(const struct toolchain *t, const words *objects, const char *output)
