@@ -79,7 +79,8 @@ static int compile_missing(struct making *m)
     return result;
 }
 
-/* Are all the files that were read those of the facts, with the same content?  These were found by asking for headers. */
+/* Are all the files that were read those of the facts, with the same content?  Those were found by asking for
+ * headers. */
 static int check_reads(struct making *m)
 {
     STRBUF(list);

@@ -44,6 +44,7 @@ void digest_begin(struct digest_state *s)
 void digest_add(struct digest_state *s, const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;
+    if (length == 0) return; /* of nothing there may be no address */
     s->length += length;
     if (s->held > 0) {
         const size_t missing = DIGEST_BLOCK - s->held, taken = length < missing ? length : missing;

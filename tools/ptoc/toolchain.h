@@ -57,7 +57,8 @@ int toolchain_link(const struct toolchain *t, const char *stem, const char *cons
                    const char *output);
 /* Adds to t->reads the compiler, and where it looks for headers. */
 void toolchain_note_compiler(const struct toolchain *t);
-/* Adds to t->reads the headers that a text reads where it is in a kernel's file.  False: the compiler does not answer. */
+/* Adds to t->reads the headers that a text reads where it is in a kernel's file.  False: the compiler does not
+ * answer. */
 bool toolchain_note_headers(const struct toolchain *t, const struct strbuf *text);
 
 /* What the C compiler says about a text, in English; nothing is made.  The path of a file with that, or NULL: it could
