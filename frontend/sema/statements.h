@@ -1,7 +1,7 @@
 /* statements.h - for the files that check statements.
  *
  * stmts.c blocks, control, and which statement it is   lets.c let and var   assign.c   returns.c
- * attrs.c   homes.c   vars.c tensors that change */
+ * attrs.c   homes.c   unreached.c   vars.c tensors that change */
 #ifndef PTOC_STATEMENTS_H
 #define PTOC_STATEMENTS_H
 #include "checker.h"
@@ -15,6 +15,9 @@ void returns_check(struct checker *c, struct ast *s);
 void attrs_check(struct checker *c, struct ast *s, const struct ast *value);
 /* What holds only for a statement that has been checked: @timeout and @at are about a kernel, @dist about a tensor. */
 void attrs_check_statement(struct checker *c, struct ast *s, const struct ast *value);
+/* unreached.c: control never comes past s, and what follows it in its block is reported. */
+bool unreached_behind(struct checker *c, struct ast *s);
+void unreached_loop(struct checker *c, const struct ast *s); /* a `for` whose bounds are numbers in the text */
 void homes_check(struct checker *c, struct ast *s, const struct ast *attr); /* homes.c: @dist */
 
 /* ---- vars.c: tensors that change ---- */

@@ -101,6 +101,7 @@ static void check_for(struct checker *c, struct ast *s)
         diag_error(c->diag, DIAG_E15, s->loop.step->at, "the step is 0");
         step = NULL;
     }
+    unreached_loop(c, s);
     names_push(c, NULL);
     struct symbol *i = names_new(c, SYM_LOOP, s->name, s);
     i->type = c->int_;
@@ -344,8 +345,10 @@ static void check_stmt(struct checker *c, struct ast *s)
     case AST_RETURN: returns_check(c, s); break;
     case AST_BREAK:
     case AST_CONTINUE:
-        if (c->loop_depth == 0)
+        if (c->loop_depth == 0) {
             diag_error(c->diag, DIAG_E19, s->at, "'%s' outside of a loop", s->kind == AST_BREAK ? "break" : "continue");
+            notes_bad(s);
+        }
         break;
     case AST_ASSERT:
     case AST_STATIC_ASSERT: check_assert(c, s); break;
@@ -364,9 +367,11 @@ static void check_stmt(struct checker *c, struct ast *s)
 static void check_block(struct checker *c, struct ast *block)
 {
     size_t mark = facts_mark(c->facts);
+    bool is_reported = false;
     names_push(c, block);
     for (struct ast *s = block->block.stmts; s; s = s->next) {
         check_stmt(c, s);
+        is_reported = is_reported || unreached_behind(c, s);
         hoist_passed(c, s);
     }
     names_pop(c);

@@ -35,7 +35,7 @@ def of_server(list_):
         notes = [(n["location"]["range"]["start"]["line"] + 1, n["location"]["range"]["start"]["character"] + 1, n["message"])
                  for n in d["relatedInformation"]]
         found.append((d["code"], "error" if d["severity"] == 1 else "warning", at, d["message"].split("\nhelp: ")[0].split("\nnote: ")[0], notes))
-        assert (d.get("tags") == [1]) == (d["code"] == "W02"), d
+        assert (d.get("tags") == [1]) == (d["code"] in ("W02", "W09")), d
     return found
 
 

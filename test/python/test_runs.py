@@ -225,6 +225,7 @@ class Runs(unittest.TestCase):
         text = f"""
             import os, signal, threading, numpy as np, ptoc
             m = ptoc.compile({str(path)!r})
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that does not wait has it ignored
             threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
             try:
                 m.wait(np.zeros(1, "f4"), 10**9)

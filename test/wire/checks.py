@@ -15,6 +15,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 RANKS = os.path.join(HERE, "ranks.py")
 
+# A shell that does not wait for a command starts it with this signal ignored, and a program keeps that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 MARK, LONGEST, LINGERING = "PTO_TEST_RUN", 200, 10
 
 

@@ -94,7 +94,7 @@ static struct finding *finding_of(struct server *s, struct document *d, struct r
     add_link(s, &out, m->id);
     strbuf_puts(&out, ",\"message\":");
     add_text(&out, m);
-    if (m->id == DIAG_W02) strbuf_puts(&out, ",\"tags\":[1]"); /* unnecessary */
+    if (m->id == DIAG_W02 || m->id == DIAG_W09) strbuf_puts(&out, ",\"tags\":[1]"); /* unnecessary */
     add_notes(s, d, r, &out, m);
     strbuf_putc(&out, '}');
     f->json = out.data;

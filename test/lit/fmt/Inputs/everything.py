@@ -3,6 +3,7 @@
 Of each: the same tree (--emit=ast), the same comments and C bodies in the same order, and nothing to do the second time.
 STEP: only one of so many of them.  Programs of examples/ and kernels/std/ and those of the language's definition have the usual layout already."""
 import concurrent.futures
+import functools
 import os
 import pathlib
 import random
@@ -17,6 +18,8 @@ COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.S)
 failed = 0
 
 
+# One program is looked at in several layouts, and all of them are formatted to one text: what has been asked about it is not asked again.
+@functools.lru_cache(maxsize=64)
 def run(text, *arguments):
     result = subprocess.run([PTOC, *arguments, "-"], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return result.returncode, result.stdout, result.stderr
@@ -30,6 +33,7 @@ def complain(path, what, *texts):
         print(text.decode(errors="replace"))
 
 
+@functools.lru_cache(maxsize=64)
 def pieces(text):
     """(token, what follows it), the C bodies whole."""
     _, dump, _ = run(text, "build", "--emit=tokens")
