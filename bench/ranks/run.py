@@ -51,7 +51,7 @@ def a_step(rounds, long, short, *commands):
 def launcher_of(mpirun):
     """Two ranks.  Ranks of Open MPI spin while they wait, unless they yield; it asks before it runs as root."""
     version = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=True).stdout if shutil.which(mpirun) else ""
-    options = ["--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"] if "Open MPI" in version else []
+    options = ["--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"] if "Open MPI" in version or "OpenRTE" in version else []
     return [mpirun] + options + ["-np", "2"]
 
 

@@ -228,7 +228,7 @@ static void end_move(struct transfers *t, struct transfer *ended)
     report_ended(t, ended);
 }
 
-/* ---- whoever has nothing else to do, Note [who looks] ------------------------------------------------------------ */
+/* ---- threads with nothing else to do, Note [idle workers ask] ---------------------------------------------------- */
 
 /* Of struct outside. */
 static bool progress(void *context)
@@ -245,7 +245,7 @@ static bool progress(void *context)
     return any;
 }
 
-/* With the lock, which is free afterwards: the thread asks no more.  Where nothing is in flight, whoever starts the
+/* With the lock, which is free afterwards: the thread asks no more.  Where nothing is in flight, the start of the
  * next transfer wakes the thread of the transfers. */
 static void stop_asking(struct transfers *t, const void *thread)
 {

@@ -48,25 +48,25 @@ struct transfer {
     int64_t started; /* when that was, where waits are counted */
 };
 
-/* Note [who looks]: a message that wakes a thread, which wakes a worker, which wakes the thread again to send the answer,
- * costs ten times what the message costs.  So workers with nothing to do ask here themselves: they post, move and end
- * transfers in place of the thread, and run at once what that makes ready.  A transfer leaves from the thread that
- * starts it.  One thread moves at a time (is_moving), until all that has ended is reported: so no more transfers are
- * known here than the window has tasks and one mover holds.  A worker that has asked in vain for a while sleeps; one of
- * them is the watcher, whose naps are short.
- * The thread of the transfers stays for the times when nobody asks, and for failures, the watchdog and the sends of
- * Note [the oldest send].  Between two looks it sleeps, for a time that is always limited while a run is active: a wake
- * that is missing delays a message by LATE_NS at most, and cannot stop it.  No wake is missing, because everything is
- * decided under `lock`:
+/* Note [idle workers ask]: a message that wakes a thread, which wakes a worker, which wakes the thread again to
+ * send the answer, costs ten times what the message costs.  So workers with nothing to do ask here themselves:
+ * they post, move and end transfers in place of the thread, and run at once what that makes ready.  A transfer
+ * leaves from the thread that starts it.  One thread moves at a time (is_moving), until all that has ended is
+ * reported: so no more transfers are known here than the window has tasks and one mover holds.  A worker that has
+ * asked in vain for a while sleeps; one of them is the watcher, whose naps are short.
+ * The thread of the transfers stays for the times when nobody asks, and for failures, the watchdog and the sends
+ * of Note [the oldest send]. Between two looks it sleeps, for a time that is always limited while a run is active:
+ * a missing wake would delay a message by FAR_NS at most, and cannot stop it.  No wake is missing, because
+ * everything is decided under `lock`:
  * - Something is in flight and nobody asks: it looks SOON by itself.
- * - Others ask (is_asked, watcher): it looks LATE.  Whoever stops to ask, to sleep or for a long task, takes that back
- *   and wakes it.  If it has not decided yet, it finds that nobody asks.  A worker that goes on to short tasks says
- *   nothing: it asks again soon, or LATE_NS are over.
- * - Nothing is in flight: it looks FAR.  Whoever starts a transfer wakes it.  Where others ask and nothing is in flight,
- *   the last of them that stops makes LATE to FAR, so that the next start wakes.
- * The wake itself is a new number in `started`, written under the lock; the sleeper has read the old one under the lock,
- * and the system compares.
- * A worker that sleeps without a limit has left nothing to itself: what it would find is found by the watcher or by the
+ * - Others ask (is_asked, watcher): it looks LATE. A thread that stops asking, to sleep or for a long task, takes
+ *   that back and wakes it.  If it has not decided yet, it finds that nobody asks.  A worker that goes on to short
+ *   tasks says nothing: it asks again soon, or LATE_NS are over.
+ * - Nothing is in flight: it looks FAR. The thread that starts a transfer wakes it.  Where others ask and nothing
+ *   is in flight, the last of them that stops makes LATE to FAR, so that the next start wakes.
+ * The wake itself is a new number in `started`, written under the lock; the sleeper has read the old one under the
+ * lock, and the system compares.
+ * A worker that sleeps without a limit leaves nothing behind: what it would find is found by the watcher or by the
  * thread, and wakes it as any task does, [ROLE] in engine/threads.c. */
 enum looks { LOOKS_SOON, LOOKS_LATE, LOOKS_FAR }; /* when the thread of the transfers does, if nobody wakes it */
 
@@ -94,7 +94,7 @@ struct transfers {
     int64_t posted_bytes, extra; /* of sends; how many more may be posted, because nothing ends */
     const struct task_notes *notes; /* where the times of transfers are recorded */
     struct transfer *block, *unused;
-    /* W whoever holds the lock; R anyone, relaxed: a hint */
+    /* W the holder of the lock; R anyone, relaxed: a hint */
     _Atomic int32_t in_flight;
     bool is_moving; /* a thread moves transfers, and has not reported all that has ended */
     enum looks looks;

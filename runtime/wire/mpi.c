@@ -126,7 +126,7 @@ static bool make_type(struct mpi_wire *w, const PTOArg *view, MPI_Datatype *type
     return ok;
 }
 
-/* Has the view no gaps?  Then it needs no type of its own.  *count: its elements. */
+/* Is the view contiguous?  Then it needs no type of its own.  *count: its elements. */
 static bool is_dense(const PTOArg *view, int *count)
 {
     int64_t elements = 1;

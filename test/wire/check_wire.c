@@ -81,7 +81,7 @@ static void check_transfers(void)
             expect(to[tag][k] == (k % SIDE < SIDE / 2 ? before << 20 | tag << 16 | k : -1), "other bytes arrive");
 }
 
-/* A view without gaps goes to one with gaps, and the other way round; one of them is empty. */
+/* A contiguous view goes to a strided one, and the reverse; one message is empty. */
 static void check_dense(void)
 {
     static int16_t from[2][SIDE * SIDE], to[2][SIDE * SIDE];
@@ -104,7 +104,7 @@ static void check_dense(void)
     for (int32_t i = 0; i < SIDE; i++)
         for (int32_t j = 0; j < SIDE / 2; j++) {
             const int32_t at = before << 13;
-            expect(to[0][i * SIDE + j] == (int16_t)(at | (i * SIDE / 2 + j)), "other bytes arrive in the gaps");
+            expect(to[0][i * SIDE + j] == (int16_t)(at | (i * SIDE / 2 + j)), "other bytes arrive in a strided view");
             expect(to[1][i * SIDE / 2 + j] == (int16_t)(at | (SIDE * SIDE + i * SIDE + j)), "other bytes arrive");
         }
 }

@@ -1,4 +1,5 @@
-/* test_looks.c - who looks for messages where a rank has nothing else to do: Note [who looks] in dist/transfer.h. */
+/* test_looks.c - one thread looks for messages where a rank has nothing else to do: Note [idle workers ask] in
+ * dist/transfer.h. */
 #include "api/runtime.h"
 #include "local_wire.h"
 #include "unit.h"
