@@ -194,8 +194,9 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
 static void destroy(PTORuntime *rt, char *message, size_t size)
 {
     ptoi_watchdog_close(rt->core.watchdog);
-    ptoi_dist_close(rt->dist);
+    ptoi_dist_stop(rt->dist);
     if (rt->core.state) rt->core.engine->close(&rt->core);
+    ptoi_dist_close(rt->dist);
     ptoi_worker_times_close(&rt->core.times);
     if (rt->core.orch.window) ptoi_orch_free(&rt->core.orch);
     ptoi_memory_unmap(rt->sched_memory, rt->sched_bytes);

@@ -163,6 +163,11 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
     return NULL;
 }
 
+void ptoi_dist_stop(struct dist *d)
+{
+    if (d && !d->plan) ptoi_transfers_stop(&d->transfers);
+}
+
 void ptoi_dist_close(struct dist *d)
 {
     if (!d) return;

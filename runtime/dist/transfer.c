@@ -8,17 +8,6 @@
 #include <string.h>
 
 enum { CANCELLED = 1 }; /* the result of a transfer that was given up */
-/* The rank stands behind the first line, which may end in a colon. */
-#define ON_RANK "%.*s (on rank %d, %s)%s"
-#define ON_RANK_OF(failure)                                                                                            \
-    first_line(&(failure)), (failure).text, (failure).rank, (failure).host, (failure).text + first_line(&(failure))
-
-static int first_line(const struct wire_failure *failure)
-{
-    const size_t length = strcspn(failure->text, "\n");
-    return (int)(length > 0 && failure->text[length] && failure->text[length - 1] == ':' ? length - 1 : length);
-}
-
 /* ---- lists, under the lock --------------------------------------------------------------------------------------- */
 
 static struct transfer *take_transfer(struct transfers *t)
@@ -59,6 +48,12 @@ static struct transfer **list_of(struct transfers *t, const struct transfer *x)
     return x->is_send ? &t->sends : &t->receives;
 }
 
+/* relaxed: the lock orders it; others take it as a hint */
+static void count_in_flight(struct transfers *t, int32_t more)
+{
+    store_relaxed(&t->in_flight, load_relaxed(&t->in_flight) + more);
+}
+
 static int64_t bytes_of(const PTOArg *view)
 {
     int64_t bytes = pto_type_bytes((PTOType)view->type);
@@ -72,7 +67,7 @@ static void end_transfer(struct transfers *t, struct transfer *x, int32_t result
     struct peer *p = &t->peer[x->peer];
     take_out(list_of(t, x), x);
     x->result = result;
-    t->in_flight--;
+    count_in_flight(t, -1);
     t->standstill.ended++;
     if (x->is_send) {
         p->posted -= x->is_posted;
@@ -125,6 +120,8 @@ static void post_sends(struct transfers *t)
     }
 }
 
+static bool may_move(const struct transfers *t) { return !t->is_cancelled && !ptoi_is_failing(t->core->run_status); }
+
 static void post_all(struct transfers *t)
 {
     for (struct transfer *x = t->receives; x; x = x->next)
@@ -138,37 +135,11 @@ static void give_back_all(struct transfers *t, struct transfer **ended)
     while (t->forgotten) {
         struct transfer *x = t->forgotten;
         t->forgotten = x->next;
-        t->in_flight--;
+        count_in_flight(t, -1);
         ptoi_pages_give_back(x->view);
         x->next = *ended;
         *ended = x;
     }
-}
-
-/* ---- failures ---------------------------------------------------------------------------------------------------- */
-
-static void notify_others(struct transfers *t)
-{
-    struct wire_failure failure = {.rank = t->wire->rank,
-                                   .status = ptoi_final_status(t->core->run_status),
-                                   .signal = load_relaxed(&t->signal)}; /* relaxed: a number */
-    if (t->has_notified) return;
-    t->has_notified = t->has_reported = true;
-    ptoi_host_name(failure.host, sizeof failure.host);
-    snprintf(failure.text, sizeof failure.text, "%.*s", WIRE_TEXT - 1, ptoi_run_message(t->core->run_status));
-    t->wire->ops->notify(t->wire, &failure);
-}
-
-static void hear_others(struct transfers *t)
-{
-    struct wire_failure failure;
-    if (t->has_notified || !t->wire->ops->listen(t->wire, &failure)) return;
-    if (failure.signal) store_relaxed(&t->signal, failure.signal); /* relaxed: a number */
-    t->has_notified = ptoi_fail(t->core->run_status, (PTOStatus)failure.status, NULL, ON_RANK, ON_RANK_OF(failure));
-    if (t->has_notified)
-        t->heard = failure.rank;
-    else
-        t->kept = failure; /* this rank has failed meanwhile, and the wire reports it only once */
 }
 
 static void cancel(struct transfers *t, struct transfer **ended)
@@ -179,17 +150,19 @@ static void cancel(struct transfers *t, struct transfer **ended)
     while (t->sends) end_transfer(t, t->sends, CANCELLED, ended);
 }
 
-/* ---- the thread -------------------------------------------------------------------------------------------------- */
+/* ---- moving ------------------------------------------------------------------------------------------------------ */
+
+enum { STEP_NS = 5000, LOOKS_NS = 100000 };
 
 /* true: something has ended.  Under the lock. */
-static bool move(struct transfers *t, struct transfer **ended)
+static bool move(struct transfers *t, bool listens, struct transfer **ended)
 {
     enum { MANY = 32 };
     struct wire_ended end[MANY];
     const bool was_failing = ptoi_is_failing(t->core->run_status);
     give_back_all(t, ended);
-    if (!was_failing) hear_others(t);
-    if (!t->is_cancelled && !ptoi_is_failing(t->core->run_status)) {
+    if (listens && !was_failing) ptoi_transfers_hear(t);
+    if (may_move(t)) {
         post_all(t);
         const int n = t->wire->ops->progress(t->wire, end, MANY);
         for (int i = 0; i < n; i++) {
@@ -199,7 +172,7 @@ static bool move(struct transfers *t, struct transfer **ended)
         post_all(t);
     }
     if (ptoi_is_failing(t->core->run_status)) {
-        notify_others(t);
+        ptoi_transfers_notify(t);
         cancel(t, ended);
     }
     return *ended != NULL;
@@ -223,51 +196,134 @@ static void report_ended(struct transfers *t, struct transfer *ended)
         serves |= x->is_own;
         if (!x->is_own) give_transfer(t, x);
     }
+    t->is_moving = false;
     if (serves) add_relaxed(&t->served, 1);
+    const bool wakes = serves && t->sleeping > 0;
     ptoi_lock_leave(&t->lock);
-    if (serves) ptoi_wake_all_on(&t->served);
+    if (wakes) ptoi_wake_all_on(&t->served);
 }
 
-static void *carry_out(void *arg)
-{
-    enum { YIELDS = 50, STEP_NS = 5000, LONGEST_NS = 100000, LISTEN_NS = 2000000, BUSY_LOOKS = 64 };
-    struct transfers *t = arg;
-    bool was_failing = false;
-    unsigned looks = 0;
-    for (int idle = 0;;) {
-        struct transfer *ended = NULL;
-        ptoi_lock_take(&t->lock);
-        t->extra = idle == 0 || !t->sends ? 0 : t->extra + (idle >= YIELDS);
-        const bool stops = t->stops, is_running = t->is_running;
-        const bool any = is_running && move(t, &ended);
-        if (is_running && (!any || ++looks % BUSY_LOOKS == 0)) ptoi_standstill_look(t);
-        const bool is_failing = is_running && ptoi_is_failing(t->core->run_status);
-        const bool waits = t->in_flight > 0;
-        const uint32_t seen = load_relaxed(&t->started); /* relaxed: under the lock */
-        ptoi_lock_leave(&t->lock);
-        if (stops) return NULL;
-        if (any) report_ended(t, ended);
-        if (is_failing && !was_failing) t->core->engine->poke(t->core);
-        was_failing = is_failing;
-        idle = any ? 0 : idle + 1;
-        if (any || (waits && idle < YIELDS)) {
-            ptoi_yield();
-            continue;
-        }
-        const int64_t grown = (int64_t)STEP_NS * (idle - YIELDS + 1);
-        ptoi_sleep_on(&t->started, seen,
-                      waits        ? (grown < LONGEST_NS ? grown : LONGEST_NS)
-                      : is_running ? LISTEN_NS
-                                   : PTO_FOR_EVER,
-                      false);
-    }
-}
-
+/* With the lock, which is free afterwards.  The thread of the transfers looks at once. */
 static void ring(struct transfers *t)
 {
     add_relaxed(&t->started, 1); /* relaxed: under the lock */
     ptoi_lock_leave(&t->lock);
     ptoi_wake_on(&t->started, false);
+}
+
+/* Likewise; unless it looks again soon enough. */
+static void ring_if(struct transfers *t, bool is_needed)
+{
+    if (is_needed)
+        ring(t);
+    else
+        ptoi_lock_leave(&t->lock);
+}
+
+/* Likewise.  Something has ended. */
+static void end_move(struct transfers *t, struct transfer *ended)
+{
+    t->is_moving = true;
+    ptoi_lock_leave(&t->lock);
+    report_ended(t, ended);
+}
+
+/* ---- threads with nothing else to do, Note [idle workers ask] ---------------------------------------------------- */
+
+/* Of struct outside. */
+static bool progress(void *context)
+{
+    struct transfers *t = context;
+    struct transfer *ended = NULL;
+    if (load_relaxed(&t->in_flight) == 0 || !ptoi_lock_try(&t->lock)) return false; /* relaxed: a hint */
+    const bool any = t->is_running && !t->is_moving && move(t, false, &ended);
+    t->is_asked = true;
+    if (any)
+        end_move(t, ended);
+    else
+        ptoi_lock_leave(&t->lock);
+    return any;
+}
+
+/* With the lock, which is free afterwards: the thread asks no more.  Where nothing is in flight, the start of the
+ * next transfer wakes the thread of the transfers. */
+static void stop_asking(struct transfers *t, const void *thread)
+{
+    if (t->watcher == thread) t->watcher = NULL;
+    t->is_asked = false;
+    const bool is_late = !t->watcher && t->looks >= LOOKS_LATE, is_due = load_relaxed(&t->in_flight) > 0;
+    if (is_late) t->looks = LOOKS_FAR;
+    ring_if(t, is_late && is_due);
+}
+
+/* Of struct outside. */
+static void leave(void *context, const void *thread)
+{
+    struct transfers *t = context;
+    ptoi_lock_take(&t->lock);
+    stop_asking(t, thread);
+}
+
+/* Of struct outside.  One thread at a time has short naps; they grow until something ends. */
+static int64_t rest(void *context, const void *thread)
+{
+    struct transfers *t = context;
+    ptoi_lock_take(&t->lock);
+    if (load_relaxed(&t->in_flight) == 0 || (t->watcher && t->watcher != thread)) { /* relaxed: under the lock */
+        stop_asking(t, thread);
+        return PTO_FOR_EVER;
+    }
+    t->naps = t->watcher && t->napped == t->standstill.ended ? t->naps + 1 : 1;
+    t->watcher = thread;
+    t->napped = t->standstill.ended;
+    const int64_t ns = t->naps * STEP_NS;
+    ptoi_lock_leave(&t->lock);
+    return ns < LOOKS_NS ? ns : LOOKS_NS;
+}
+
+/* ---- the thread -------------------------------------------------------------------------------------------------- */
+
+static void *carry_out(void *arg)
+{
+    enum { YIELDS = 50, LATE_NS = 1000000, FAR_NS = 2000000, BUSY_LOOKS = 64 };
+    struct transfers *t = arg;
+    bool was_failing = false;
+    unsigned looks = 0;
+    uint64_t count = 0;
+    for (int idle = 0;;) {
+        struct transfer *ended = NULL;
+        ptoi_lock_take(&t->lock);
+        const bool relies = t->is_asked || t->watcher;
+        t->is_asked = false;
+        if (t->standstill.ended != count || load_relaxed(&t->in_flight) == 0) /* relaxed: under the lock */
+            idle = 0;
+        else
+            idle = relies && idle < YIELDS ? YIELDS : idle + 1;
+        t->extra = idle == 0 || !t->sends ? 0 : t->extra + (idle >= YIELDS);
+        const bool stops = t->stops, is_running = t->is_running;
+        const bool any = is_running && !t->is_moving && move(t, true, &ended);
+        count = t->standstill.ended;
+        if (is_running && (!any || ++looks % BUSY_LOOKS == 0)) ptoi_standstill_look(t);
+        const bool is_failing = is_running && ptoi_is_failing(t->core->run_status);
+        const uint32_t seen = load_relaxed(&t->started); /* relaxed: under the lock */
+        const int64_t grown = (int64_t)STEP_NS * (idle - YIELDS + 1);
+        int64_t ns = 0; /* until the next look */
+        if (any || (load_relaxed(&t->in_flight) > 0 && !relies))
+            t->looks = LOOKS_SOON, ns = any || idle < YIELDS ? 0 : grown < LOOKS_NS ? grown : LOOKS_NS;
+        else
+            t->looks = relies ? LOOKS_LATE : LOOKS_FAR, ns = relies ? LATE_NS : is_running ? FAR_NS : PTO_FOR_EVER;
+        if (any)
+            end_move(t, ended);
+        else
+            ptoi_lock_leave(&t->lock);
+        if (stops) return NULL;
+        if (is_failing && !was_failing) t->core->engine->poke(t->core);
+        was_failing = is_failing;
+        if (ns == 0)
+            ptoi_yield();
+        else
+            ptoi_sleep_on(&t->started, seen, ns, false);
+    }
 }
 
 /* ---- starting ---------------------------------------------------------------------------------------------------- */
@@ -290,8 +346,14 @@ static struct transfer *add_transfer(struct transfers *t, bool is_send, const PT
     x->view = views ? memcpy(views, &args[TRANSFER_VIEWS], (size_t)count * sizeof *views) : &x->first;
     for (int32_t k = 0; k < x->count; k++) x->bytes += bytes_of(&x->view[k]);
     insert_by_urgency(list_of(t, x), x);
-    t->in_flight++;
+    count_in_flight(t, 1);
     return x;
+}
+
+/* Under the lock.  A transfer was added, and leaves at once where it may. */
+static void go(struct transfers *t)
+{
+    if (t->is_running && may_move(t)) post_all(t);
 }
 
 /* Of struct outside: the scheduler starts a task. */
@@ -305,35 +367,44 @@ static void start(void *context, uint64_t id, const PTOKernel *kernel, const PTO
         struct transfer *x = take_transfer(t);
         *x = (struct transfer){.first = args[0], .view = &x->first, .count = 1, .task = id, .next = t->forgotten};
         t->forgotten = x;
-        t->in_flight++;
+        count_in_flight(t, 1);
     } else {
         struct transfer *x = add_transfer(t, kernel == &ptoi_send_kernel, args);
         x->task = id;
         x->started = ptoi_waits_now(&t->waits);
     }
-    ring(t);
+    go(t);
+    ring_if(t, t->looks == LOOKS_FAR);
 }
 
 /* The thread that executes the task waits for it. */
 static int transfer_now(const PTOArg *args, bool is_send)
 {
-    enum { LOOK_NS = 1000000 };
+    enum { LOOK_NS = 1000000, LOOKS = 64 };
     struct transfers *t = (struct transfers *)(uintptr_t)args[TRANSFER_OWNER].value.i64; /* NOLINT */
     const int64_t since = ptoi_waits_now(&t->waits);
     ptoi_lock_take(&t->lock);
     struct transfer *x = add_transfer(t, is_send, args);
     x->is_own = true;
-    ring(t);
-    for (;;) {
+    go(t);
+    ptoi_lock_leave(&t->lock);
+    for (int vain = 0, sleeps = 0;;) {
         ptoi_lock_take(&t->lock);
+        t->sleeping -= sleeps;
         const uint32_t seen = load_relaxed(&t->served); /* relaxed: under the lock */
         const bool has_ended = x->has_ended;
         const int32_t result = x->result;
         if (has_ended) give_transfer(t, x);
-        ptoi_lock_leave(&t->lock);
+        sleeps = !has_ended && vain >= LOOKS;
+        t->sleeping += sleeps;
+        if (sleeps) t->is_asked = false;
+        ring_if(t, sleeps && !t->watcher && t->looks >= LOOKS_LATE);
         if (has_ended && since > 0) ptoi_waits_own(&t->waits, !is_send, t->serves, ptoi_clock_ns() - since);
         if (has_ended) return result;
-        ptoi_sleep_on(&t->served, seen, LOOK_NS, false);
+        if (sleeps)
+            ptoi_sleep_on(&t->served, seen, LOOK_NS, false);
+        else if (!progress(t))
+            vain++, ptoi_yield();
     }
 }
 
@@ -422,66 +493,6 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
     }
 }
 
-void ptoi_transfers_all_fail(struct transfers *t)
-{
-    ptoi_lock_take(&t->lock);
-    t->has_notified = true;
-    ptoi_lock_leave(&t->lock);
-}
-
-bool ptoi_transfers_end(struct transfers *t)
-{
-    if (load_relaxed(&t->signal)) /* relaxed: a number; its thread may not have cancelled the run yet */
-        ptoi_fail(t->core->run_status, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
-    ptoi_lock_take(&t->lock);
-    const bool is_failing = ptoi_is_failing(t->core->run_status);
-    CHECK(t->in_flight == 0 || is_failing);
-    if (is_failing) notify_others(t);
-    ptoi_lock_leave(&t->lock);
-    return is_failing;
-}
-
-/* Tasks that failed go before what is no task, and ranks are in their order. */
-enum { RANK_BITS = 20 };
-
-uint64_t ptoi_transfers_failure(const struct transfers *t)
-{
-    const struct window *w = t->core->window;
-    const uint64_t task = load_relaxed(&w->failed_task), /* relaxed: see window.h */
-        number = task ? ptoi_task_number(w, task - 1) : (UINT64_MAX >> RANK_BITS) - 1;
-    return t->has_reported ? number << RANK_BITS | (uint64_t)t->wire->rank : NO_FAILURE;
-}
-
-/* Under the lock.  false: the failure of the rank was not heard yet; -1: any. */
-static bool hear_rank(struct transfers *t, int32_t rank)
-{
-    if (!ptoi_is_failing(t->core->run_status)) hear_others(t);
-    if (rank < 0 || rank == t->wire->rank || rank == t->heard) return ptoi_is_failing(t->core->run_status);
-    struct wire_failure failure = t->kept;
-    if (failure.rank != rank && (!t->wire->ops->listen(t->wire, &failure) || failure.rank != rank)) return false;
-    ptoi_final_status(t->core->run_status);
-    ptoi_run_status_replace(t->core->run_status, (PTOStatus)failure.status, ON_RANK, ON_RANK_OF(failure));
-    t->heard = rank;
-    return true;
-}
-
-PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed, uint64_t oldest)
-{
-    enum { LOOK_NS = 50000 };
-    const int32_t rank = oldest == NO_FAILURE ? -1 : (int32_t)(oldest & ((1 << RANK_BITS) - 1));
-    _Atomic uint32_t idle = 0;
-    for (bool hears = has_failed; hears;) {
-        ptoi_lock_take(&t->lock);
-        hears = !hear_rank(t, rank);
-        ptoi_lock_leave(&t->lock);
-        if (hears) ptoi_sleep_on(&idle, 0, LOOK_NS, false);
-    }
-    ptoi_lock_take(&t->lock);
-    t->is_running = false;
-    ptoi_lock_leave(&t->lock);
-    return has_failed ? ptoi_final_status(t->core->run_status) : PTO_OK;
-}
-
 bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends,
                          const struct task_notes *notes, bool begins_together, const _Atomic int64_t *passed)
 {
@@ -499,20 +510,30 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
                                           core->config.replay != NULL, begins_together, passed);
     if (!has_memory || !t->peer || !t->ended || !t->block) return false;
     for (uint64_t k = 0; k < blocks; k++) give_transfer(t, &t->block[k]);
-    core->outside =
-        (struct outside){.is_mine = ptoi_is_transfer, .start = start, .began = is_timed ? began : NULL, .context = t};
+    core->outside = (struct outside){.is_mine = ptoi_is_transfer,
+                                     .start = start,
+                                     .began = is_timed ? began : NULL,
+                                     .progress = progress,
+                                     .rest = rest,
+                                     .leave = leave,
+                                     .context = t};
     t->has_thread = ptoi_thread_start(&t->thread, carry_out, t);
     return t->has_thread;
 }
 
+void ptoi_transfers_stop(struct transfers *t)
+{
+    if (!t->has_thread) return;
+    ptoi_lock_take(&t->lock);
+    t->stops = true;
+    ring(t);
+    ptoi_thread_join(t->thread);
+    t->has_thread = false;
+}
+
 void ptoi_transfers_close(struct transfers *t)
 {
-    if (t->has_thread) {
-        ptoi_lock_take(&t->lock);
-        t->stops = true;
-        ring(t);
-        ptoi_thread_join(t->thread);
-    }
+    ptoi_transfers_stop(t);
     free(t->peer);
     free(t->ended);
     free(t->block);

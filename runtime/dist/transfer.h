@@ -3,8 +3,8 @@
  * Idea       the home of a piece submits a task `send`, the rank that needs it a task `recv`.  When the scheduler
  *            starts one, it becomes a transfer here; when its bytes have arrived, the task has completed.  The
  *            transfers from one rank to another are numbered as the program meets them, and the number is the tag.
- * Owner      any thread starts a transfer; a thread of its own carries it out.  `lock` is held for every look at the
- *            lists and for every call of the wire.
+ * Owner      any thread starts a transfer; workers with nothing to do and a thread of its own carry it out.  `lock` is
+ *            held for every look at the lists and for every call of the wire.
  * Invariant  at most `sends` transfers to a rank are with the wire at a time, but the oldest of all that has not ended
  *            does not wait for that, Note [the oldest send].
  * Blocks     the kernels, where a task runs on the thread that submits it: until the bytes have arrived.
@@ -48,6 +48,28 @@ struct transfer {
     int64_t started; /* when that was, where waits are counted */
 };
 
+/* Note [idle workers ask]: a message that wakes a thread, which wakes a worker, which wakes the thread again to
+ * send the answer, costs ten times what the message costs.  So workers with nothing to do ask here themselves:
+ * they post, move and end transfers in place of the thread, and run at once what that makes ready.  A transfer
+ * leaves from the thread that starts it.  One thread moves at a time (is_moving), until all that has ended is
+ * reported: so no more transfers are known here than the window has tasks and one mover holds.  A worker that has
+ * asked in vain for a while sleeps; one of them is the watcher, whose naps are short.
+ * The thread of the transfers stays for the times when nobody asks, and for failures, the watchdog and the sends
+ * of Note [the oldest send]. Between two looks it sleeps, for a time that is always limited while a run is active:
+ * a missing wake would delay a message by FAR_NS at most, and cannot stop it.  No wake is missing, because
+ * everything is decided under `lock`:
+ * - Something is in flight and nobody asks: it looks SOON by itself.
+ * - Others ask (is_asked, watcher): it looks LATE. A thread that stops asking, to sleep or for a long task, takes
+ *   that back and wakes it.  If it has not decided yet, it finds that nobody asks.  A worker that goes on to short
+ *   tasks says nothing: it asks again soon, or LATE_NS are over.
+ * - Nothing is in flight: it looks FAR. The thread that starts a transfer wakes it.  Where others ask and nothing
+ *   is in flight, the last of them that stops makes LATE to FAR, so that the next start wakes.
+ * The wake itself is a new number in `started`, written under the lock; the sleeper has read the old one under the
+ * lock, and the system compares.
+ * A worker that sleeps without a limit leaves nothing behind: what it would find is found by the watcher or by the
+ * thread, and wakes it as any task does, [ROLE] in engine/threads.c. */
+enum looks { LOOKS_SOON, LOOKS_LATE, LOOKS_FAR }; /* when the thread of the transfers does, if nobody wakes it */
+
 /* The transfers between this rank and another one. */
 struct peer {
     int32_t posted;          /* sends that were started and have not ended */
@@ -72,7 +94,15 @@ struct transfers {
     int64_t posted_bytes, extra; /* of sends; how many more may be posted, because nothing ends */
     const struct task_notes *notes; /* where the times of transfers are recorded */
     struct transfer *block, *unused;
-    int32_t in_flight;
+    /* W the holder of the lock; R anyone, relaxed: a hint */
+    _Atomic int32_t in_flight;
+    bool is_moving; /* a thread moves transfers, and has not reported all that has ended */
+    enum looks looks;
+    bool is_asked;       /* a thread that has nothing else to do has looked since the thread of the transfers has */
+    const void *watcher; /* such a thread, which has short naps; NULL: none has */
+    int64_t naps;        /* of it, since so many have ended: */
+    uint64_t napped;
+    int32_t sleeping; /* threads, until `served` */
     bool is_running, is_cancelled, stops;
     bool has_notified;        /* this rank has reported its failure, or heard of another one, or all fail alike */
     bool has_reported;        /* the first of these */
@@ -95,8 +125,15 @@ struct transfers {
 /* begins_together, passed: see standstill.h. */
 bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends,
                          const struct task_notes *notes, bool begins_together, const _Atomic int64_t *passed);
+/* Its thread ends.  Afterwards the engine may be closed, and before ptoi_transfers_close it has to be. */
+void ptoi_transfers_stop(struct transfers *t);
 void ptoi_transfers_close(struct transfers *t);
 void ptoi_transfers_begin(struct transfers *t); /* a run */
+/* ---- failures.c ---- */
+
+/* Under the lock: reports the failure of this rank to all others, and takes those that they have reported. */
+void ptoi_transfers_notify(struct transfers *t);
+void ptoi_transfers_hear(struct transfers *t);
 /* Each rank is about to fail by itself, with the same message: none reports it to the others. */
 void ptoi_transfers_all_fail(struct transfers *t);
 /* Every task of the run has completed here.  true: the run has failed here, and the failure is reported. */
@@ -108,6 +145,8 @@ uint64_t ptoi_transfers_failure(const struct transfers *t);
  * was reported.  Blocks until that is heard.  Returns the status of the run on all ranks: what fails here later no
  * longer counts. */
 PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed, uint64_t oldest);
+
+/* ---- transfer.c ---- */
 
 /* Agrees with all ranks on WIRE_REDUCED numbers; blocks until all have come.  false: the run has failed. */
 bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most);

@@ -50,6 +50,8 @@ static bool start_as_recorded(struct core *core, PTOWorkerType type, uint64_t id
     return true;
 }
 
+/* Where threads with nothing to do ask outside, the one that has found something runs what it made ready: of lanes with
+ * nothing to do those go first whose workers are awake. */
 static bool start_in_lane(struct core *core, PTOWorkerType type, uint64_t id, int *place)
 {
     struct threads *e = core->state;
@@ -62,8 +64,11 @@ static bool start_in_lane(struct core *core, PTOWorkerType type, uint64_t id, in
     for (int i = e->first[type]; i < e->first[type] + workers; i++) {
         struct lane *l = &e->lane[i];
         if (is_shut(e, l, expected_ns)) continue;
-        if (has_room(l, expected_ns, takes_reserve) && (!best || l->load_ns < best->load_ns)) best = l;
-        if (l->load_ns == 0) break;
+        const bool is_awake = !core->outside.progress || !ptoi_park_is_sleeping(&l->parker);
+        const bool is_better =
+            !best || l->load_ns < best->load_ns || (l->load_ns == 0 && best->load_ns == 0 && is_awake);
+        if (has_room(l, expected_ns, takes_reserve) && is_better) best = l;
+        if (l->load_ns == 0 && is_awake) break;
     }
     if (!best) return false;
     if (lane_load(best) == 0) *place = (int)(best - e->lane);

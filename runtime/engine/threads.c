@@ -25,10 +25,11 @@
 #include "record/replay.h"
 #include "shared/processors.h"
 
+/* What a thread does before it sleeps.  ASKS: of a worker, outside. */
 #if defined PTO_TINY || defined PTO_SCHEDULED
-enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wakes could be lost */
+enum { SPINS = 2, YIELDS = 0, ASKS = 2 }; /* to sleep as often as can be: that is where wakes could be lost */
 #else
-enum { SPINS = 256, YIELDS = 16 };
+enum { SPINS = 256, YIELDS = 16, ASKS = 64 };
 #endif
 enum {
     ROUNDS = 4 /* of scheduling, before other work is considered */,
@@ -242,22 +243,50 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
     return true;
 }
 
-/* Sleeps unless there is something to do.  The announcement comes before the swap, the swap before the last look:
- * [ROLE]. */
-static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_WORKER */
+/* For a sleeper that comes back soon: as pass_role, but it does not take the role, so nobody finds that taken and need
+ * be woken.  It is a step in the order of `role`, so what [ROLE] says of a swap holds. */
+static bool touch_role(struct core *core)
+{
+    struct threads *e = core->state;
+    return add_acq_rel(&e->role, 0, ROLE) == 0 && has_input(core); /* [ROLE] */
+}
+
+/* Sleeps unless there is something to do, so long at most.  The announcement comes before the swap, the swap before the
+ * last look: [ROLE]. */
+static void sleep_until_task(struct lane *l, int64_t ns) /* model: SLEEP_WORKER */
 {
     struct core *core = l->core;
+    struct threads *e = core->state;
     ptoi_park_announce(&l->parker);
     if (l != e->helper_lane) add_relaxed(&e->idle[l->group], 1);
-    const bool again = pass_role(core) && !e->has_scheduler;
+    const bool again = (ns == PTO_FOR_EVER ? pass_role(core) : touch_role(core)) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
     if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) {
         ptoi_worker_enter(&l->clock, WORKER_ASLEEP);
-        ptoi_park_wait(&l->parker, PTO_FOR_EVER);
+        ptoi_park_wait(&l->parker, ns);
         ptoi_worker_enter(&l->clock, WORKER_IDLE);
     }
     ptoi_park_cancel(&l->parker);
     if (l != e->helper_lane) add_relaxed(&e->idle[l->group], -1);
+}
+
+static bool begins_long(struct lane *l)
+{
+    uint64_t n;
+    return find_own(l, false, &n) && l->task[n % LANE_DEPTH].expected_ns >= LANE_NS;
+}
+
+/* The worker has nothing to do.  It asks outside, and sleeps when that was in vain ASKS times; *asks counts. */
+static void look_outside(struct lane *l, int *asks)
+{
+    const struct outside *o = &l->core->outside;
+    ptoi_worker_enter(&l->clock, WORKER_IDLE);
+    if (o->progress(o->context))
+        *asks = 1;
+    else if (*asks < ASKS)
+        ++*asks, ptoi_yield();
+    else
+        sleep_until_task(l, o->rest(o->context, l));
 }
 
 void *ptoi_threads_worker(void *arg)
@@ -271,20 +300,27 @@ void *ptoi_threads_worker(void *arg)
         const cpu_set_t own = ptoi_processor((int)(l - e->lane));
         ptoi_processor_keep(&own);
     }
-    for (int spins = 0; !load_relaxed(&e->stop);) {
+    for (int spins = 0, asks = 0; !load_relaxed(&e->stop);) {
+        if (asks > 0 && begins_long(l)) {
+            core->outside.leave(core->outside.context, l);
+            asks = 0;
+        }
         if (run_own(l, false)) {
             if (!goes_on(l, false)) schedule(core, l, false);
             spins = 0;
+            asks = asks > 0;
         } else if (!e->has_scheduler && has_input(core) && load_relaxed(&e->role) == 0) { /* relaxed: a hint */
             ptoi_worker_enter(&l->clock, WORKER_DISPATCH);
             schedule(core, l, false);
+        } else if (core->outside.progress) {
+            look_outside(l, &asks);
         } else if (++spins < SPINS) {
             ptoi_worker_enter(&l->clock, WORKER_IDLE);
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
             ptoi_yield();
         } else {
-            sleep_until_task(e, l);
+            sleep_until_task(l, PTO_FOR_EVER);
             spins = 0;
         }
     }
@@ -526,13 +562,6 @@ bool ptoi_threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* m
     }
 }
 
-const struct running_line *ptoi_threads_lines(struct core *core, int *count)
-{
-    const struct threads *e = core->state;
-    *count = e->row_count;
-    return e->line;
-}
-
 void ptoi_threads_poke(struct core *core) /* model: POKE */
 {
     struct threads *e = core->state;
@@ -545,14 +574,6 @@ void ptoi_threads_begin(struct core *core)
     /* a worker has nothing until a task is sent */
     for (int i = 0; i < e->row_count; i++) store_relaxed(&e->line[i].busy_ns, 0);
     for (int i = 0; i < e->lane_count; i++) e->lane[i].has_stopped = false;
-}
-
-void ptoi_threads_measure(struct core *core, PTORunStats *stats)
-{
-    struct threads *e = core->state;
-    const struct running_line *line = e->line;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        for (int i = 0; i < core->config.workers[t]; i++) stats->worker_busy_ns[t] += load_relaxed(&line++->busy_ns);
 }
 
 void ptoi_threads_take_role(struct core *core)

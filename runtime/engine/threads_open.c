@@ -1,4 +1,4 @@
-/* threads_open.c - the engine threads is opened and closed: lanes, stacks, threads; its table.
+/* threads_open.c - the engine threads is opened and closed: lanes, stacks, threads; its rows and its table.
  *
  * Owner      the thread that owns the runtime.
  * Tests      test/runtime/test_runtime.c, test_nomem.c, test_process.c */
@@ -110,6 +110,21 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
 PTOStatus ptoi_threads_open_apart(struct core *core, struct running_line *line, struct bell *notify)
 {
     return open_lanes(core, line, notify);
+}
+
+const struct running_line *ptoi_threads_lines(struct core *core, int *count)
+{
+    const struct threads *e = core->state;
+    *count = e->row_count;
+    return e->line;
+}
+
+void ptoi_threads_measure(struct core *core, PTORunStats *stats)
+{
+    struct threads *e = core->state;
+    const struct running_line *line = e->line;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (int i = 0; i < core->config.workers[t]; i++) stats->worker_busy_ns[t] += load_relaxed(&line++->busy_ns);
 }
 
 static PTOStatus threads_open(struct core *core) { return open_lanes(core, NULL, NULL); }

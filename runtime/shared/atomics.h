@@ -27,6 +27,7 @@
     atomic_compare_exchange_weak_explicit((p), (old), (v), memory_order_release, memory_order_relaxed)
 #define add_relaxed(p, v)        atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
 #define add_release(p, v, label) atomic_fetch_add_explicit((p), (v), memory_order_release)
+#define add_acq_rel(p, v, label) atomic_fetch_add_explicit((p), (v), memory_order_acq_rel)
 #endif
 
 #define PTO_CACHELINE 64

@@ -69,6 +69,13 @@ static inline void ptoi_lock_take(ptoi_lock *l)
     while (atomic_exchange_explicit(&l->state, LOCK_AWAITED, memory_order_acquire) != LOCK_FREE)
         ptoi_sleep_on(&l->state, LOCK_AWAITED, PTO_FOR_EVER, false);
 }
+/* false: another thread has it. */
+static inline bool ptoi_lock_try(ptoi_lock *l)
+{
+    uint32_t seen = LOCK_FREE;
+    return atomic_compare_exchange_strong_explicit(&l->state, &seen, LOCK_TAKEN, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
 static inline void ptoi_lock_leave(ptoi_lock *l)
 {
     if (atomic_exchange_explicit(&l->state, LOCK_FREE, memory_order_release) == LOCK_AWAITED)

@@ -126,6 +126,19 @@ static bool make_type(struct mpi_wire *w, const PTOArg *view, MPI_Datatype *type
     return ok;
 }
 
+/* Is the view contiguous?  Then it needs no type of its own.  *count: its elements. */
+static bool is_dense(const PTOArg *view, int *count)
+{
+    int64_t elements = 1;
+    bool dense = true;
+    for (int d = view->rank - 1; d >= 0 && dense; d--) {
+        dense = view->stride[d] == elements && elements > 0 && view->shape[d] <= INT32_MAX / elements;
+        elements *= view->shape[d];
+    }
+    *count = (int)elements;
+    return dense;
+}
+
 /* Several views as one type, from absolute addresses. */
 static bool join_types(struct mpi_wire *w, const PTOArg *view, int count, MPI_Datatype *type)
 {
@@ -159,16 +172,20 @@ static bool begin_transfer(struct wire *wire, bool is_send, int32_t peer, uint64
                            int32_t count, void *ticket)
 {
     struct mpi_wire *w = of(wire);
-    MPI_Datatype type;
+    int elements = 1;
     const int tag = (int)(number & (w->tags - 1));
-    if (!make_room(w) || !(count == 1 ? make_type(w, view, &type) : join_types(w, view, count, &type)) ||
-        !explain(w, MPI_Type_commit(&type)))
+    const bool is_plain = count == 1 && is_dense(view, &elements);
+    MPI_Datatype type = element_of(view);
+    if (!is_plain) elements = 1;
+    if (!make_room(w)) return false;
+    if (!is_plain && (!(count == 1 ? make_type(w, view, &type) : join_types(w, view, count, &type)) ||
+                      !explain(w, MPI_Type_commit(&type))))
         return false;
     MPI_Request *request = &w->request[w->count];
     void *from = count == 1 ? view->ptr : MPI_BOTTOM;
-    const int error = is_send ? MPI_Issend(from, 1, type, peer, tag, w->transfers, request)
-                              : MPI_Irecv(from, 1, type, peer, tag, w->transfers, request);
-    MPI_Type_free(&type);
+    const int error = is_send ? MPI_Issend(from, elements, type, peer, tag, w->transfers, request)
+                              : MPI_Irecv(from, elements, type, peer, tag, w->transfers, request);
+    if (!is_plain) MPI_Type_free(&type);
     if (!explain(w, error)) return false;
     w->pending[w->count++] = (struct pending){ticket, is_send};
     return true;

@@ -320,6 +320,13 @@ void ptoi_lock_take(ptoi_lock *l)
     put(n, l, sizeof *l, (uint64_t)(uintptr_t)me(), CHECK_RELAXED, location[n].newest);
 }
 
+bool ptoi_lock_try(ptoi_lock *l)
+{
+    if (l->owner) return false;
+    ptoi_lock_take(l); /* which waits where another thread comes first */
+    return true;
+}
+
 void ptoi_lock_leave(ptoi_lock *l)
 {
     if (l->owner != me()) check_fail("a lock is left by a thread that does not have it");

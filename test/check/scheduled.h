@@ -68,6 +68,7 @@ bool check_swap_if(volatile void *word, unsigned size, void *old, uint64_t value
 #define swap_if_release(p, old, v, label) CHECK_SWAP_IF_(p, old, v, CHECK_##label, CHECK_RELEASE)
 #define add_relaxed(p, v)                 CHECK_ADD_(p, v, CHECK_NONE, CHECK_RELAXED)
 #define add_release(p, v, label)          CHECK_ADD_(p, v, CHECK_##label, CHECK_RELEASE)
+#define add_acq_rel(p, v, label)          CHECK_ADD_(p, v, CHECK_##label, CHECK_ACQUIRE | CHECK_RELEASE)
 
 typedef struct check_fiber *ptoi_thread;
 bool ptoi_thread_start(ptoi_thread *t, void *(*body)(void *), void *arg);
@@ -82,6 +83,7 @@ typedef struct {
         0                                                                                                              \
     }
 void ptoi_lock_take(ptoi_lock *l);
+bool ptoi_lock_try(ptoi_lock *l);
 void ptoi_lock_leave(ptoi_lock *l);
 
 /* A sleep has no end but a wake: no time-out hides a wake that was lost. */

@@ -81,6 +81,34 @@ static void check_transfers(void)
             expect(to[tag][k] == (k % SIDE < SIDE / 2 ? before << 20 | tag << 16 | k : -1), "other bytes arrive");
 }
 
+/* A contiguous view goes to a strided one, and the reverse; one message is empty. */
+static void check_dense(void)
+{
+    static int16_t from[2][SIDE * SIDE], to[2][SIDE * SIDE];
+    static const int64_t shape[2] = {SIDE, SIDE / 2}, empty[2] = {0, SIDE / 2}, stride[2] = {SIDE, 1},
+                         dense[2] = {SIDE / 2, 1};
+    const int32_t next = (wire->rank + 1) % wire->ranks, before = (wire->rank + wire->ranks - 1) % wire->ranks;
+    PTOArg sent[3], received[3];
+    for (int32_t m = 0; m < 2; m++) {
+        for (int32_t k = 0; k < SIDE * SIDE; k++) from[m][k] = (int16_t)(wire->rank << 13 | (m * SIDE * SIDE + k));
+        sent[m] = (PTOArg){.ptr = from[m], .type = PTO_U16, .rank = 2, .shape = shape, .stride = m ? stride : dense};
+        received[m] = (PTOArg){.ptr = to[m], .type = PTO_U16, .rank = 2, .shape = shape, .stride = m ? dense : stride};
+    }
+    sent[2] = received[2] = (PTOArg){.ptr = to[0], .type = PTO_U16, .rank = 2, .shape = empty, .stride = dense};
+    for (int32_t m = 0; m < 3; m++) {
+        expect(wire->ops->send(wire, next, (uint64_t)m + 20, &sent[m], 1, &sent[m]), "a send does not begin");
+        expect(wire->ops->receive(wire, before, (uint64_t)m + 20, &received[m], 1, &received[m]),
+               "a receive does not begin");
+    }
+    wait_for(6);
+    for (int32_t i = 0; i < SIDE; i++)
+        for (int32_t j = 0; j < SIDE / 2; j++) {
+            const int32_t at = before << 13;
+            expect(to[0][i * SIDE + j] == (int16_t)(at | (i * SIDE / 2 + j)), "other bytes arrive in a strided view");
+            expect(to[1][i * SIDE / 2 + j] == (int16_t)(at | (SIDE * SIDE + i * SIDE + j)), "other bytes arrive");
+        }
+}
+
 /* Both in one message, and other views of as many bytes. */
 static void check_several(void)
 {
@@ -175,6 +203,7 @@ static void check_run(uint64_t run)
     expect(most_of(false, run * 8 + (uint64_t)wire->rank) == run * 8 + (uint64_t)wire->ranks - 1,
            "a reduction has the numbers of an earlier one");
     check_transfers();
+    check_dense();
     check_several();
     check_status(run);
     expect(!wire->ops->listen(wire, &failure), "a failure is heard that nobody has");

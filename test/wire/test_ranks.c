@@ -411,13 +411,13 @@ static struct {
     const struct wire_ops *ops;
     PTORuntime *rt;
     bool fails_meanwhile;
-    _Atomic bool has_heard;
+    _Atomic bool has_begun, has_heard; /* the former: its kernel, which needs no lock of the transfers any more */
 } deaf;
 
 static bool listen_late(struct wire *w, struct wire_failure *failure)
 {
     if (!deaf.fails_meanwhile) return pto_runtime_status(deaf.rt) != PTO_OK && deaf.ops->listen(w, failure);
-    if (!deaf.ops->listen(w, failure)) return false;
+    if (!deaf.has_begun || !deaf.ops->listen(w, failure)) return false;
     deaf.has_heard = true;
     while (pto_runtime_status(deaf.rt) == PTO_OK) ptoi_yield();
     return true;
@@ -426,6 +426,7 @@ static bool listen_late(struct wire *w, struct wire_failure *failure)
 /* row, its number */
 static int fails_at_once(const PTOArg *a)
 {
+    deaf.has_begun = true;
     while (deaf.fails_meanwhile && a[1].value.i64 > 0 && !deaf.has_heard) ptoi_yield();
     return (int)(10 + a[1].value.i64);
 }
@@ -454,7 +455,7 @@ static int run_at_once(struct wire *w, int rank, void *arg)
     deaf.rt = create(w, PTO_ENGINE_THREADS, 8);
     if (!deaf.rt) return 1;
     for (int k = 0; k < 3; k++) {
-        deaf.has_heard = false;
+        deaf.has_begun = deaf.has_heard = false;
         distribute(deaf.rt, matrix, SIDE, 1, SIDE, 3, 1);
         shared->status[rank] = pto_runtime_run(deaf.rt, three_rows, &p);
         snprintf(shared->text[rank], sizeof shared->text[rank], "%s", pto_last_error(deaf.rt));
