@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* Buffers and scalars of the arguments, each in their order. */
-static int request(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count)
+static __attribute__((noinline)) int request(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args,
+                                             int count)
 {
     PTOWorkRequest r = {.opcode = kernel->opcode};
     for (int i = 0; i < count; i++) {
@@ -40,7 +41,8 @@ int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, con
 }
 
 /* The same on copies of the arguments; what the kernel did wrong, where it did. */
-static int call_checked(struct window *w, const struct backend *backend, uint64_t id, const PTOArg *args, int count)
+static __attribute__((noinline)) int call_checked(struct window *w, const struct backend *backend, uint64_t id,
+                                                  const PTOArg *args, int count)
 {
     struct checked_call c;
     struct scratch_check scratch;
@@ -78,7 +80,7 @@ int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_
     const struct task_slot *const t = window_task(w, id);
     const int count = ptoi_unpack_args(w, heap_base, t, args);
     const int result = w->checked ? call_checked(w, backend, id, args, count)
-                                  : call(backend, ptoi_image_pointer(t->kernel), args, count,
+                                  : call(backend, ptoi_image_pointer_of(t->kernel), args, count,
                                          ptoi_image_pointer(t->site), id - w->first_id);
     if (result != 0) publish_reason(w, id);
     return result;

@@ -16,12 +16,7 @@ static const struct {
 } crashes[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"}};
 enum { CRASHES = sizeof crashes / sizeof crashes[0] };
 
-/* W the thread that runs the kernel, R its own handler. */
-static _Thread_local const PTOKernel *volatile marked;
-static _Thread_local const PTOSite *volatile marked_site;
-static _Thread_local volatile uint64_t marked_number;
-static _Thread_local const PTOArg *volatile marked_args;
-static _Thread_local volatile int marked_count;
+_Thread_local struct crash_mark ptoi_crash_mark_;
 static _Thread_local const PTOFastPath *volatile orchestrates;
 
 const int ptoi_crash_inline = 1;
@@ -37,22 +32,11 @@ static struct sigaction before[CRASHES];
 static struct crash_note *note;
 static _Atomic int reported; /* the first thread that crashes swaps it to 1 */
 
-void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number, const PTOArg *args, int count)
-{
-    marked_args = args;
-    marked_count = count;
-    marked_number = number;
-    marked_site = site;
-    marked = kernel;
-}
-
-void ptoi_crash_unmark(void) { marked = NULL; }
-
 bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number)
 {
-    *kernel = marked;
-    *site = marked_site;
-    *number = marked_number;
+    *kernel = ptoi_crash_mark_.kernel;
+    *site = ptoi_crash_mark_.site;
+    *number = ptoi_crash_mark_.number;
     return *kernel != NULL;
 }
 
@@ -299,7 +283,7 @@ static void report(int signal, const struct crash_address *at, const void *conte
 {
     static char calls[PTOI_BACKTRACE_BYTES], found[PTOI_BACKTRACE_MORE]; /* one thread reports */
     struct crash_text t;
-    const PTOSite *site = marked_site;
+    const PTOSite *site = ptoi_crash_mark_.site;
     t.size = 0;
     if (site) {
         put(&t, site->file);
@@ -309,31 +293,32 @@ static void report(int signal, const struct crash_address *at, const void *conte
         put(&t, ": ");
     }
     put(&t, "error: kernel '");
-    put(&t, marked->name);
+    put(&t, ptoi_crash_mark_.kernel->name);
     put(&t, "' crashed: ");
     for (int i = 0; i < CRASHES; i++)
         if (crashes[i].signal == signal) put(&t, crashes[i].name);
     put(&t, " (task ");
-    put_number(&t, (int64_t)(ranked.window ? ptoi_task_number(ranked.window, marked_number + ranked.window->first_id)
-                                           : marked_number));
+    put_number(&t, (int64_t)(ranked.window
+                                 ? ptoi_task_number(ranked.window, ptoi_crash_mark_.number + ranked.window->first_id)
+                                 : ptoi_crash_mark_.number));
     put(&t, ")");
     if (ranked.window) put(&t, ranked.text);
     put_place(&t, site, is_here);
     crashed_at = *at;
-    if (is_here && !marked_args)
+    if (is_here && !ptoi_crash_mark_.args)
         ptoi_backtrace_submit(context, close_fast_path, calls, found);
     else
         ptoi_backtrace_here(context, calls);
     if (ptoi_backtrace_resumes()) return;
     if (!is_here) {
-        ptoi_crash_describe(&t, marked, marked_args, marked_count, at, calls);
+        ptoi_crash_describe(&t, ptoi_crash_mark_.kernel, ptoi_crash_mark_.args, ptoi_crash_mark_.count, at, calls);
     } else {
         put(&t, calls);
         put_calls(&t);
         if (found[0])
             put(&t, found);
         else
-            ptoi_crash_describe(&t, marked, marked_args, marked_count, at, "");
+            ptoi_crash_describe(&t, ptoi_crash_mark_.kernel, ptoi_crash_mark_.args, ptoi_crash_mark_.count, at, "");
     }
     if (lacks_indices(site, is_here))
         put(&t, "\n  help: the engine serial (--engine, PTOConfig.engine) shows the indices of the loops");
@@ -362,15 +347,15 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     if (at.is_known) at.value = (uint64_t)(uintptr_t)info->si_addr;
     const bool is_here = now && (now->running || now->closed == &ptoi_crash_inline);
     if (now && now->running) ptoi_crash_mark(now->running, now->site, now->number - 1, NULL, 0);
-    if (marked && swap_relaxed(&reported, 1) == 0) {
+    if (ptoi_crash_mark_.kernel && swap_relaxed(&reported, 1) == 0) {
         if (note) {
             note->address = at;
             ptoi_backtrace_here(context, note->calls);
-            store_relaxed(&note->task, marked_number + 1); /* relaxed: read after our death */
+            store_relaxed(&note->task, ptoi_crash_mark_.number + 1); /* relaxed: read after our death */
         } else {
             report(signal, &at, context, is_here);
         }
-    } else if (!marked && now && signal == SIGABRT && !note && swap_relaxed(&reported, 1) == 0) {
+    } else if (!ptoi_crash_mark_.kernel && now && signal == SIGABRT && !note && swap_relaxed(&reported, 1) == 0) {
         report_abort();
     }
     if (ptoi_backtrace_resumes()) return;

@@ -42,9 +42,27 @@ void ptoi_crash_report_to(struct crash_note *note);            /* instead of sta
  * it up. A stack that another library gave the thread is kept. */
 void ptoi_crash_use_stack(void *stack);
 
-/* Marks the kernel that the calling thread runs.  number: of the task, counted from 0.  args: valid until unmark. */
-void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number, const PTOArg *args, int count);
-void ptoi_crash_unmark(void);
+/* W the thread that runs the kernel, R its own handler. */
+struct crash_mark {
+    const PTOKernel *volatile kernel; /* NULL: none */
+    const PTOSite *volatile site;
+    volatile uint64_t number; /* of the task, counted from 0 */
+    const PTOArg *volatile args;
+    volatile int count;
+};
+extern _Thread_local struct crash_mark ptoi_crash_mark_;
+
+/* Marks the kernel that the calling thread runs.  args: valid until unmark. */
+static inline void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number, const PTOArg *args,
+                                   int count)
+{
+    ptoi_crash_mark_.args = args;
+    ptoi_crash_mark_.count = count;
+    ptoi_crash_mark_.number = number;
+    ptoi_crash_mark_.site = site;
+    ptoi_crash_mark_.kernel = kernel; /* last: the handler asks it first */
+}
+static inline void ptoi_crash_unmark(void) { ptoi_crash_mark_.kernel = NULL; }
 /* The last mark; false: none since the last unmark. */
 bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number);
 /* Likewise, or the kernel that it executes inline.  May be called by a handler of a signal. */

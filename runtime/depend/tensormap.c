@@ -47,6 +47,7 @@ static void note_waste(struct map_buffer *b)
 {
     b->waste++;
     b->is_odd |= has_wasted(b);
+    ptoi_map_set_near(b);
 }
 
 /* An entry of the same cell: its region may overlap the access. */
@@ -269,14 +270,6 @@ static inline void begin(struct tensormap *m, struct map_found *found)
 
 void ptoi_map_begin(struct tensormap *m, struct map_found *found) { begin(m, found); }
 
-/* The cell of an access to which no slow path applies, else NULL. */
-static inline __attribute__((always_inline)) struct head *near_cell(const struct tensormap *m,
-                                                                    const struct map_buffer *b, const struct region *r)
-{
-    const int64_t head = cell_of(m, b, r); /* a buffer that was joined to another has no grid */
-    return head == MANY || b->is_odd ? NULL : &m->head[head];
-}
-
 static inline void find_one(const struct look *l, struct map_access *a)
 {
     struct head *cell = near_cell(l->m, a->buffer, a->region);
@@ -302,7 +295,7 @@ void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct regio
 
 bool ptoi_map_reserve(struct tensormap *m, int64_t entries)
 {
-    return entries <= (int64_t)(m->capacity - (m->next - m->first));
+    return entries <= (int64_t)(m->capacity - (m->ring.next - m->ring.first));
 }
 
 static void region_copy(struct region *to, const struct region *from)
@@ -331,7 +324,7 @@ static void grid_first(struct tensormap *m, struct map_access *a)
 /* The next entry, of which buffer, access and region are there, and which is in no chain yet. */
 static inline void entry_take(struct tensormap *m, struct map_entry *e, uint64_t task_id)
 {
-    const uint64_t p = m->next++;
+    const uint64_t p = m->ring.next++;
     struct map_buffer *b = e->buffer;
     e->task_id = task_id;
     e->hanging = IN_CELL;
@@ -343,7 +336,7 @@ static inline void entry_take(struct tensormap *m, struct map_entry *e, uint64_t
 
 static inline struct map_entry *entry_place(struct tensormap *m, const struct map_access *a)
 {
-    struct map_entry *e = entry_at(m, m->next);
+    struct map_entry *e = entry_at(m, m->ring.next);
     e->buffer = a->buffer;
     e->access = (uint8_t)a->access;
     if (a->region != &e->region) region_copy(&e->region, a->region);
@@ -360,7 +353,7 @@ static inline void link_newest(struct map_entry *e, uint64_t p, uint64_t *link)
 static void add_far(struct tensormap *m, struct map_access *a, bool is_located, const void *kernel, uint64_t task_id)
 {
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
-    CHECK(m->next - m->first < m->capacity);
+    CHECK(m->ring.next - m->ring.first < m->capacity);
     if (b->levels && !is_located) locate(m, a);
     if ((a->access == ACCESS_WRITE || a->access == ACCESS_UPDATE) && b->entries) supersede_far(m, a, task_id);
     if (b->entries == 0) {
@@ -370,8 +363,9 @@ static void add_far(struct tensormap *m, struct map_access *a, bool is_located, 
         locate(m, a);
     }
     b->is_odd = b->apart > 0;
+    ptoi_map_set_near(b);
 
-    const uint64_t p = m->next;
+    const uint64_t p = m->ring.next;
     struct map_entry *e = entry_place(m, a);
     entry_take(m, e, task_id);
     if (a->access == ACCESS_ACC) rare_at(m, p)->kernel = kernel;
@@ -443,7 +437,7 @@ static inline __attribute__((always_inline)) void find_and_hang(const struct loo
                                                                 struct head *cell, uint64_t task_id)
 {
     struct tensormap *m = l->m;
-    const uint64_t p = m->next;
+    const uint64_t p = m->ring.next;
     if (e->access == ACCESS_READ) {
         find_in_chain(l, e->buffer, &e->region, ACCESS_READ, &cell->chain[WRITES], e->region.low);
         link_newest(e, p, &cell->chain[READS]);
@@ -467,19 +461,12 @@ void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t co
     m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
     for (const struct map_access *end = a + count; a < end; a++) {
         struct head *cell = near_cell(m, a->buffer, a->region);
-        CHECK(m->next - m->first < m->capacity);
+        CHECK(m->ring.next - m->ring.first < m->capacity);
         if (cell)
             find_and_hang(&l, entry_place(m, a), cell, task_id);
         else
             find_and_add_far(&l, a, task_id);
     }
-}
-
-struct map_entry *ptoi_map_begin_in_place(struct tensormap *m, int32_t count, struct map_found *found)
-{
-    const uint64_t at = m->next & m->mask;
-    begin(m, found);
-    return at + (uint64_t)count <= m->mask + 1 ? &m->entry[at] : NULL;
 }
 
 /* It has the place that it will have as an entry. */
@@ -493,10 +480,11 @@ void ptoi_map_take_in_place(struct tensormap *m, struct map_entry *e, const stru
                             uint64_t task_id, struct map_found *found)
 {
     const struct look l = {m, kernel, found};
+    begin(m, found);
     m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
     for (; e < end; e++) {
         struct head *cell = near_cell(m, e->buffer, &e->region);
-        CHECK(m->next - m->first < m->capacity && e == entry_at(m, m->next));
+        CHECK(m->ring.next - m->ring.first < m->capacity && e == entry_at(m, m->ring.next));
         if (cell)
             find_and_hang(&l, e, cell, task_id);
         else
@@ -513,24 +501,24 @@ void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region
 
 void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
 {
-    uint64_t p = m->first;
-    for (const uint64_t next = m->next; p < next; p++) {
+    uint64_t p = m->ring.first;
+    for (const uint64_t next = m->ring.next; p < next; p++) {
         const struct map_entry *e = entry_at(m, p);
         if (!e->buffer) continue; /* a dead one waits for nobody */
         if (e->task_id >= first_live_task) break;
         entry_leave(m, e, p);
     }
-    m->first = p;
+    m->ring.first = p;
 }
 
 void ptoi_map_forget_task(struct tensormap *m, uint64_t task_id)
 {
-    for (uint64_t p = m->next; p-- > m->first && entry_at(m, p)->task_id == task_id;)
+    for (uint64_t p = m->ring.next; p-- > m->ring.first && entry_at(m, p)->task_id == task_id;)
         if (entry_at(m, p)->buffer) entry_kill(m, entry_at(m, p), p);
     ptoi_map_retire(m, 0); /* the dead ones: no task may ever retire after it */
 }
 
-int64_t ptoi_map_used(const struct tensormap *m) { return (int64_t)(m->next - m->first); }
+int64_t ptoi_map_used(const struct tensormap *m) { return (int64_t)(m->ring.next - m->ring.first); }
 
 int64_t ptoi_map_capacity(const struct tensormap *m) { return (int64_t)m->capacity; }
 
@@ -557,15 +545,15 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
     int32_t bits = 0;
     while (INT64_C(1) << bits < entries) bits++;
     const size_t ring = (size_t)1 << bits, heads = (size_t)(bits < 3 ? 16 : 2 << bits);
-    m->mask = ring - 1;
+    m->ring.mask = ring - 1;
     m->shift = 64 - __builtin_ctzll(heads);
     m->capacity = (uint64_t)entries;
-    m->first = m->next = 1;
+    m->ring.first = m->ring.next = 1;
     m->spare_fresh = 1;
     m->spare_count = 4 * (uint32_t)entries + CELL_LIMIT; /* 4 cells an entry; entries that get none go to the list */
     m->nodes = m->spare_fresh + m->spare_count;
     m->window_mask = (uint64_t)window - 1;
-    m->entries_at = calloc(1, ring * sizeof *m->entry + LINE);
+    m->entries_at = calloc(1, ring * sizeof *m->ring.entry + LINE);
     m->rare = calloc(ring, sizeof *m->rare);
     m->node = calloc(m->nodes, sizeof *m->node);
     m->head = calloc(heads, sizeof *m->head);
@@ -576,7 +564,7 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
         ptoi_map_destroy(m);
         return NULL;
     }
-    m->entry = (struct map_entry *)(((uintptr_t)m->entries_at + LINE - 1) / LINE * LINE);
+    m->ring.entry = (struct map_entry *)(((uintptr_t)m->entries_at + LINE - 1) / LINE * LINE);
     return m;
 }
 

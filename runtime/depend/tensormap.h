@@ -28,12 +28,11 @@ struct map_buffer {
     uint64_t key;     /* distinguishes its cells from those of other buffers in the hash table */
     int64_t origin;   /* where cell 0 of the grid begins */
     uint64_t reach;   /* see tensormap_parts.h */
+    uint64_t near;    /* the same, if the grid has one level and the buffer is not odd; else 0 */
     int64_t cell[3];  /* stride of each level in bytes, see tensormap_parts.h */
     uint64_t cell_inverse[3], tile_inverse[3];
     int32_t tile[3];
 };
-
-struct tensormap;
 
 /* An access that the map remembers.  The first 64 bytes are all that is looked at when both regions are runs. */
 struct map_entry {
@@ -45,6 +44,14 @@ struct map_entry {
     uint8_t access, hanging; /* enum access; tensormap_parts.h */
     struct region region;
 };
+
+/* The entries, with which struct tensormap begins. */
+struct map_ring {
+    struct map_entry *entry; /* by position & mask */
+    uint64_t first, next;    /* positions: the oldest, and the one to come */
+    uint64_t mask;
+};
+struct tensormap;
 
 /* The producers found for one task: each id once. */
 struct map_found {
@@ -77,6 +84,9 @@ static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, const s
                                                        : (*near = ptoi_map_find_within(m, r, (int64_t)(intptr_t)base));
 }
 
+/* Called after each change of what it depends on. */
+static inline void ptoi_map_set_near(struct map_buffer *b) { b->near = b->levels == 1 && !b->is_odd ? b->reach : 0; }
+
 /* Of a heap allocation.  Its entries are forgotten: all their tasks have completed. */
 void ptoi_map_forget(struct tensormap *m, struct map_buffer *b);
 /* The grid lies so many bytes further on: the next buffer of that size is mostly used by the same tiles. */
@@ -99,6 +109,7 @@ static inline void ptoi_map_open(struct tensormap *m, struct map_buffer *b, int6
     b->all = b->written = 0;
     b->waste = 0;
     b->is_odd = false;
+    ptoi_map_set_near(b);
 }
 static inline void ptoi_map_close(struct tensormap *m, struct map_buffer *b) { ptoi_map_open(m, b, 0, 0); }
 
@@ -125,10 +136,15 @@ struct map_access {
 void ptoi_map_begin(struct tensormap *m, struct map_found *found);
 void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
                            uint64_t task_id, struct map_found *found);
-/* The same of accesses that are written where the map will keep them: ptoi_map_begin, and the place for `count` entries
- * that lie side by side, of which the caller fills in buffer, access and region as it fills in a map_access; then those
- * that are filled in are found and added.  NULL: they do not lie side by side here.  There must be room for them. */
-struct map_entry *ptoi_map_begin_in_place(struct tensormap *m, int32_t count, struct map_found *found);
+/* The same, all of it, of accesses that are written where the map will keep them: the place for `count` entries that
+ * lie side by side, of which the caller fills in buffer, access and region as it fills in a map_access; then those that
+ * are filled in are found and added.  NULL: they do not lie side by side here.  There must be room for them. */
+static inline struct map_entry *ptoi_map_place(const struct tensormap *m, int32_t count)
+{
+    const struct map_ring *const ring = (const struct map_ring *)(const void *)m;
+    const uint64_t at = ring->next & ring->mask;
+    return at + (uint64_t)count <= ring->mask + 1 ? &ring->entry[at] : NULL;
+}
 void ptoi_map_take_in_place(struct tensormap *m, struct map_entry *e, const struct map_entry *end, const void *kernel,
                             uint64_t task_id, struct map_found *found);
 bool ptoi_map_reserve(struct tensormap *m, int64_t entries); /* room for this many adds?  false: retire first */

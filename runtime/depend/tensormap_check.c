@@ -19,16 +19,17 @@ static bool buffer_is_valid(const struct tensormap *m, const struct map_buffer *
         list += e->hanging == IN_LIST;
         apart += e->hanging != IN_CELL;
     }
-    return list == b->list && apart == b->apart && (!apart || b->is_odd) && !b->joined && (b->levels || !entries);
+    return list == b->list && apart == b->apart && (!apart || b->is_odd) && !b->joined && (b->levels || !entries) &&
+           b->near == (b->levels == 1 && !b->is_odd ? b->reach : 0);
 }
 
 /* Entries in their ring; those in chains are counted in *chained, nodes of the others in *nodes. */
 static bool ring_is_valid(const struct tensormap *m, uint64_t *chained, uint64_t *nodes)
 {
     uint64_t of_buffers = 0, entries = 0;
-    for (uint64_t p = m->first; p < m->next; p++) {
+    for (uint64_t p = m->ring.first; p < m->ring.next; p++) {
         const struct map_entry *e = entry_at(m, p);
-        if (p > m->first && e->task_id < entry_at(m, p - 1)->task_id) return false;
+        if (p > m->ring.first && e->task_id < entry_at(m, p - 1)->task_id) return false;
         if (!e->buffer) continue;
         entries++;
         if (e->region.low < e->buffer->low || e->region.high > e->buffer->high || e->buffer->all < p) return false;

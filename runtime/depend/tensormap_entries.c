@@ -91,6 +91,7 @@ SLOW_PATH void ptoi_map_hang(struct tensormap *m, uint64_t p, const struct map_c
     const uint32_t side = e->access != ACCESS_READ;
     b->apart++;
     b->is_odd = true;
+    b->near = 0;
     if (cells->total <= CELL_LIMIT && cells->total <= m->spare_count) {
         e->hanging = IN_CELLS;
         wide_hang(m, p, b, cells, side);

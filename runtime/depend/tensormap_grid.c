@@ -108,6 +108,7 @@ void ptoi_grid_choose(struct map_buffer *b, const struct region *r)
     }
     grid_level(b, span, 1, &at);
     ptoi_map_shift(b, at);
+    ptoi_map_set_near(b);
 }
 
 bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r)

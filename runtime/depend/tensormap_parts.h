@@ -72,12 +72,11 @@ struct outside {
 };
 
 struct tensormap {
-    struct map_entry *entry; /* by position & mask */
-    struct entry_rare *rare; /* in step with it */
+    struct map_ring ring;
+    struct entry_rare *rare; /* in step with its entries */
     struct head *head;
-    uint32_t *wide;       /* in step with head: nodes of READS and WRITES */
-    uint64_t first, next; /* positions: the oldest, and the one to come */
-    uint64_t mask, capacity;
+    uint32_t *wide; /* in step with head: nodes of READS and WRITES */
+    uint64_t capacity;
     int32_t shift;
     uint32_t stamp;
     struct seen *seen;
@@ -89,14 +88,14 @@ struct tensormap {
     struct outside out;
 };
 
-static inline bool is_live(const struct tensormap *m, uint64_t position) { return position >= m->first; }
+static inline bool is_live(const struct tensormap *m, uint64_t position) { return position >= m->ring.first; }
 static inline struct map_entry *entry_at(const struct tensormap *m, uint64_t position)
 {
-    return &m->entry[position & m->mask];
+    return &m->ring.entry[position & m->ring.mask];
 }
 static inline struct entry_rare *rare_at(const struct tensormap *m, uint64_t position)
 {
-    return &m->rare[position & m->mask];
+    return &m->rare[position & m->ring.mask];
 }
 
 /* ---- tensormap_grid.c: what is near what ---- */
@@ -153,6 +152,13 @@ static inline int64_t cell_of_tile(const struct tensormap *m, const struct map_b
     return head_of_cell(m, b, x, y, 0);
 }
 
+/* A run that begins `at` bytes behind the origin, within reach, where the grid has one level. */
+static inline int64_t cell_of_run(const struct tensormap *m, const struct map_buffer *b, int64_t at, int64_t run)
+{
+    const int64_t x = grid_divide(at, b->cell_inverse[0]);
+    return at - x * b->cell[0] + run <= b->cell[0] ? (int64_t)head_of_cell(m, b, x, 0, 0) : MANY;
+}
+
 /* The one cell that r touches, as its head; MANY: more, or it takes longer to say. */
 static inline __attribute__((always_inline)) int64_t cell_of(const struct tensormap *m, const struct map_buffer *b,
                                                              const struct region *r)
@@ -160,11 +166,23 @@ static inline __attribute__((always_inline)) int64_t cell_of(const struct tensor
     const int64_t at = r->low - b->origin;
     if (b->levels == 2) return cell_of_tile(m, b, r);
     if (b->levels != 1 || r->rank != 0 || (uint64_t)at >= b->reach) return MANY;
-    const int64_t x = grid_divide(at, b->cell_inverse[0]);
-    return at - x * b->cell[0] + r->run <= b->cell[0] ? (int64_t)head_of_cell(m, b, x, 0, 0) : MANY;
+    return cell_of_run(m, b, at, r->run);
 }
 
-/* The same, whatever it takes; MANY: *cells says which. */
+/* The cell of an access to which no slow path applies, else NULL. */
+static inline __attribute__((always_inline)) struct head *near_cell(const struct tensormap *m,
+                                                                    const struct map_buffer *b, const struct region *r)
+{
+    const uint64_t at = (uint64_t)(r->low - b->origin);
+    int64_t head = MANY;
+    if (at < b->near && r->rank == 0) /* a buffer that was joined to another has no grid */
+        head = cell_of_run(m, b, (int64_t)at, r->run);
+    else if (b->levels == 2 && !b->is_odd)
+        head = cell_of_tile(m, b, r);
+    return head == MANY ? NULL : &m->head[head];
+}
+
+/* The cell of any access, whatever it takes, as its head; MANY: *cells says which. */
 int64_t ptoi_grid_where(const struct tensormap *m, const struct map_buffer *b, const struct region *r,
                         struct map_cells *cells);
 
@@ -209,7 +227,10 @@ static inline void entry_leave(struct tensormap *m, const struct map_entry *e, u
     struct map_buffer *b = e->buffer;
     if (--b->entries == 0) b->all = 0;
     if (e->hanging == IN_CELL) return;
-    if (--b->apart == 0) b->is_odd = has_wasted(b);
+    if (--b->apart == 0) {
+        b->is_odd = has_wasted(b);
+        ptoi_map_set_near(b);
+    }
     if (e->hanging == IN_LIST)
         b->list--;
     else

@@ -15,12 +15,8 @@ static uint64_t lay_out(struct scheduler *s, const struct window *w, char *memor
     const uint64_t slots = w->task_mask + 1, entries = w->dep_mask + 1;
     uint64_t at = 0;
 #define PART(name, size) (memory ? (void)(s->name = (void *)(memory + at)) : (void)0, at += ptoi_whole_lines(size))
-    PART(state, slots * sizeof *s->state);
-    PART(place, slots * sizeof *s->place);
-    PART(missing, slots * sizeof *s->missing);
-    PART(fanout, slots * sizeof *s->fanout);
-    PART(next, entries * sizeof *s->next);
-    PART(waiter, entries * sizeof *s->waiter);
+    PART(slot, slots * sizeof *s->slot);
+    PART(waiting, entries * sizeof *s->waiting);
     PART(blocked, slots * sizeof *s->blocked);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
         if (memory) ptoi_ready_init(&s->ready[t], slots, memory + at);
@@ -54,12 +50,18 @@ static inline const struct task_slot *task_of(const struct scheduler *s, uint64_
 {
     return &s->task[slot_of(s, id)];
 }
+static inline struct slot_state *state_of(const struct scheduler *s, uint64_t id) { return &s->slot[slot_of(s, id)]; }
+/* The producer has completed, and has walked its list. */
+static inline bool is_over(const struct scheduler *s, uint64_t producer)
+{
+    return producer < s->retired || state_of(s, producer)->state == TASK_COMPLETED;
+}
 
 /* The one door through which a task changes its state. */
-static void set_state(struct scheduler *s, uint32_t slot, enum task_state from, enum task_state to)
+static inline void set_state(struct slot_state *a, enum task_state from, enum task_state to)
 {
-    CHECK(s->state[slot] == from);
-    s->state[slot] = (uint8_t)to;
+    CHECK(a->state == from);
+    a->state = (uint8_t)to;
 }
 
 static inline void drop_reference(struct scheduler *s, uint32_t buffer)
@@ -74,9 +76,9 @@ static inline void enqueue(struct scheduler *s, uint64_t id, const struct task_s
     s->ready_groups |= 1u << g;
 }
 
-static inline void make_ready(struct scheduler *s, const struct task_slot *t, uint32_t slot)
+static inline void make_ready(struct scheduler *s, const struct task_slot *t, struct slot_state *a)
 {
-    set_state(s, slot, TASK_PENDING, TASK_READY);
+    set_state(a, TASK_PENDING, TASK_READY);
     enqueue(s, t->id, t);
 }
 
@@ -103,25 +105,25 @@ static inline void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TA
     /* the orchestrator has just written these cache lines: they are fetched together */
     __builtin_prefetch(window_args(s->window, t->arg_begin));
     if (t->dep_count > 0) __builtin_prefetch(window_dep(s->window, t->dep_begin));
-    set_state(s, slot, TASK_FREE, TASK_PENDING);
-    s->fanout[slot] = 0;
+    struct slot_state *const a = &s->slot[slot];
+    struct waiting *const waiting = s->waiting;
     uint32_t missing = 0;
+    set_state(a, TASK_FREE, TASK_PENDING);
+    a->fanout = 0;
     const uint64_t *const dep = window_dep(s->window, 0), mask = s->window->dep_mask;
     for (uint64_t n = t->dep_begin, end = n + t->dep_count; n < end; n++) {
         const uint32_t entry = (uint32_t)(n & mask);
         const uint64_t producer = dep[entry];
-        const uint32_t from = slot_of(s, producer);
         CHECK(producer < id);
-        /* the producer has completed and has walked its list: it would not report to this task */
-        if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue;
-        s->waiter[entry] = slot;
-        s->next[entry] = s->fanout[from];
-        s->fanout[from] = entry + 1;
+        if (is_over(s, producer)) continue; /* it would not report to this task */
+        struct slot_state *const from = state_of(s, producer);
+        waiting[entry] = (struct waiting){.next = from->fanout, .waiter = slot};
+        from->fanout = entry + 1;
         missing++;
     }
-    s->missing[slot] = missing;
+    a->missing = missing;
     if (t->flags & TASK_HOLDS) hold_buffers(s, t);
-    if (missing == 0) make_ready(s, t, slot);
+    if (missing == 0) make_ready(s, t, a);
 }
 
 static void take_event(struct scheduler *s, const struct lifetime_event *e) /* model: TAKE_EVENT */
@@ -180,12 +182,14 @@ static NEVER_INLINE void free_accumulators(struct scheduler *s, uint32_t set)
 
 static inline void retire(struct scheduler *s) /* model: RETIRE */
 {
-    if (s->retired == s->taken || s->state[slot_of(s, s->retired)] != TASK_COMPLETED) return;
-    do {
-        set_state(s, slot_of(s, s->retired++), TASK_COMPLETED, TASK_FREE);
-    } while (s->retired != s->taken && s->state[slot_of(s, s->retired)] == TASK_COMPLETED);
+    const uint64_t taken = s->taken;
+    uint64_t id = s->retired;
+    for (; id != taken && state_of(s, id)->state == TASK_COMPLETED; id++)
+        set_state(state_of(s, id), TASK_COMPLETED, TASK_FREE);
+    if (id == s->retired) return;
+    s->retired = id;
     PTO_LABEL(RETIRE);
-    store_release(&s->window->task_tail, s->retired, RETIRE); /* [RETIRE] */
+    store_release(&s->window->task_tail, id, RETIRE); /* [RETIRE] */
 }
 
 static void let_buffers_go(struct scheduler *s, const struct task_slot *t)
@@ -202,33 +206,36 @@ static inline __attribute__((always_inline)) void complete_task(struct scheduler
 {
     const uint32_t slot = slot_of(s, id);
     const struct task_slot *t = &s->task[slot];
-    set_state(s, slot, from, TASK_COMPLETED);
+    struct slot_state *const all = s->slot;
+    set_state(&all[slot], from, TASK_COMPLETED);
     store_release(&s->completed[slot], id + 1, DONE); /* [DONE] */
-    for (uint32_t link = s->fanout[slot]; link; link = s->next[link - 1]) {
-        uint32_t waiter = s->waiter[link - 1];
-        CHECK(s->missing[waiter] > 0);
+    for (uint32_t link = all[slot].fanout; link;) {
+        const struct waiting w = s->waiting[link - 1];
+        struct slot_state *const a = &all[w.waiter];
+        CHECK(a->missing > 0);
         /* a task that runs was chained behind this one, and is not made ready again */
-        if (--s->missing[waiter] == 0 && s->state[waiter] == TASK_PENDING) make_ready(s, &s->task[waiter], waiter);
+        if (--a->missing == 0 && a->state == TASK_PENDING) make_ready(s, &s->task[w.waiter], a);
+        link = w.next;
     }
-    s->fanout[slot] = 0;
     if (t->flags & TASK_HOLDS) let_buffers_go(s, t);
 }
 
 /* Those that have ended since the last time. */
-static NEVER_INLINE bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
+static inline __attribute__((always_inline)) bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
 {
     struct completion done[64];
     const int n = s->ops->collect(s->context, done, 64);
-    if (n > 0) s->refused = 0;
+    if (n == 0) return false;
+    CHECK(s->running >= (uint64_t)n);
+    s->refused = 0;
+    s->running -= (uint64_t)n;
     for (const struct completion *d = done; d < done + n; d++) {
         if (d->result != 0 && s->ops->failed) s->ops->failed(s->context, d->id, d->result);
-        CHECK(s->running > 0);
-        s->running--;
         const uint32_t exclusive = task_of(s, d->id)->exclusive;
         if (exclusive) free_accumulators(s, exclusive);
         complete_task(s, d->id, TASK_RUNNING);
     }
-    return n > 0;
+    return true;
 }
 
 /* ---- task chaining ---- */
@@ -244,9 +251,8 @@ static bool waits_for_place(const struct scheduler *s, const struct task_slot *t
 {
     for (uint64_t n = t->dep_begin; n < t->dep_begin + t->dep_count; n++) {
         const uint64_t producer = *window_dep(s->window, n);
-        const uint32_t from = slot_of(s, producer);
-        if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue;
-        if (s->state[from] != TASK_RUNNING || s->place[from] != place) return false;
+        const struct slot_state *const from = state_of(s, producer);
+        if (!is_over(s, producer) && (from->state != TASK_RUNNING || from->place != place)) return false;
     }
     return true;
 }
@@ -258,25 +264,25 @@ static const struct task_slot *find_chained(const struct scheduler *s, uint64_t 
     enum { MOST = 4 };
     const struct task_slot *before = task_of(s, id), *found = NULL;
     int seen = 0;
-    for (uint32_t link = s->fanout[slot_of(s, id)]; link; link = s->next[link - 1]) {
-        const uint32_t slot = s->waiter[link - 1];
+    for (uint32_t link = state_of(s, id)->fanout; link; link = s->waiting[link - 1].next) {
+        const uint32_t slot = s->waiting[link - 1].waiter;
         const struct task_slot *t = &s->task[slot];
-        if (++seen > MOST || s->missing[slot] > MOST) return NULL;
-        if (s->state[slot] == TASK_PENDING && s->group[t->worker] == s->group[before->worker] && !t->exclusive &&
+        if (++seen > MOST || s->slot[slot].missing > MOST) return NULL;
+        if (s->slot[slot].state == TASK_PENDING && s->group[t->worker] == s->group[before->worker] && !t->exclusive &&
             waits_for_place(s, t, place))
             found = t;
     }
     return found;
 }
 
-static inline void note_started(struct scheduler *s, const struct task_slot *t, int place)
+static inline void note_started(struct scheduler *s, const struct task_slot *t, struct slot_state *a, int place)
 {
-    s->place[slot_of(s, t->id)] = (int16_t)place;
+    a->place = (int16_t)place;
     s->running++;
     s->stats.worker_tasks[t->worker]++;
 }
 
-static void send_chained(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */
+static NEVER_INLINE void send_chained(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */
 {
     for (;;) {
         const struct task_slot *t = find_chained(s, id, place);
@@ -286,8 +292,8 @@ static void send_chained(struct scheduler *s, uint64_t id, int place) /* model: 
             return;
         if (!s->ops->follow(s->context, place, t->id)) return;
         id = t->id;
-        set_state(s, slot_of(s, id), TASK_PENDING, TASK_RUNNING);
-        note_started(s, t, place);
+        set_state(state_of(s, id), TASK_PENDING, TASK_RUNNING);
+        note_started(s, t, state_of(s, id), place);
     }
 }
 
@@ -318,28 +324,33 @@ static NEVER_INLINE bool start_some(struct scheduler *s) /* model: START_READY *
     bool any = false;
     for (uint32_t groups = s->ready_groups & ~s->refused; groups; groups &= groups - 1) {
         const int g = __builtin_ctz(groups);
-        for (uint64_t id; ptoi_ready_peek(&s->ready[g], &id); any = true) {
+        struct ready_queue *const ready = &s->ready[g];
+        for (uint64_t id;; any = true) {
+            if (!ptoi_ready_peek(ready, &id)) {
+                s->ready_groups &= ~(1u << g);
+                break;
+            }
             const struct task_slot *t = task_of(s, id);
+            struct slot_state *const a = state_of(s, id);
             const uint32_t exclusive = t->exclusive;
             if (exclusive & s->held) {
-                ptoi_ready_pop(&s->ready[g]);
+                ptoi_ready_pop(ready);
                 s->blocked[s->blocked_count++] = id;
                 continue;
             }
             /* The state is set first, because a machine may run the task inside start(). */
-            set_state(s, slot_of(s, id), TASK_READY, TASK_RUNNING);
+            set_state(a, TASK_READY, TASK_RUNNING);
             int place = NO_PLACE;
             if (!s->ops->start(s->context, (PTOWorkerType)t->worker, id, &place)) {
-                set_state(s, slot_of(s, id), TASK_RUNNING, TASK_READY);
+                set_state(a, TASK_RUNNING, TASK_READY);
                 if (s->ops->refuses_until_end) s->refused |= 1u << g;
                 break;
             }
-            ptoi_ready_pop(&s->ready[g]);
+            ptoi_ready_pop(ready);
             s->held |= exclusive;
-            note_started(s, t, place);
+            note_started(s, t, a, place);
             if (place != NO_PLACE) send_chained(s, id, place);
         }
-        if (ptoi_ready_count(&s->ready[g]) == 0) s->ready_groups &= ~(1u << g);
     }
     return any;
 }
@@ -404,9 +415,9 @@ bool ptoi_sched_is_valid(const struct scheduler *s)
 {
     uint64_t running = 0, ready = 0, queued = 0;
     for (uint64_t id = s->retired; id != s->taken; id++) {
-        enum task_state state = (enum task_state)s->state[slot_of(s, id)];
+        enum task_state state = (enum task_state)state_of(s, id)->state;
         /* a task that runs may wait for an earlier task of its lane */
-        const bool waits = s->missing[slot_of(s, id)] > 0;
+        const bool waits = state_of(s, id)->missing > 0;
         if (state == TASK_FREE || (waits ? state != TASK_PENDING && state != TASK_RUNNING : state == TASK_PENDING))
             return false;
         running += state == TASK_RUNNING;

@@ -21,6 +21,20 @@
 
 enum task_state { TASK_FREE, TASK_PENDING, TASK_READY, TASK_RUNNING, TASK_COMPLETED };
 
+/* What the scheduler knows of the task of a slot. */
+struct slot_state {
+    uint32_t missing; /* producers that have not completed */
+    uint32_t fanout;  /* the first fan-in entry that waits for it + 1 */
+    int16_t place;    /* where it runs */
+    uint8_t state;    /* enum task_state */
+};
+
+/* A fan-in entry that waits. */
+struct waiting {
+    uint32_t next;   /* entry of the same producer + 1 */
+    uint32_t waiter; /* the consumer's slot */
+};
+
 struct scheduler {
     struct window *window;
     struct run_status *run_status;
@@ -30,12 +44,8 @@ struct scheduler {
     uint64_t task_mask;              /* and how many there are, less one */
     _Atomic uint64_t *completed;     /* constant: by slot, in the window */
     uint8_t group[PTO_WORKER_TYPES]; /* constant: types that share workers are a group, named by its first type */
-    uint8_t *state;                  /* enum task_state, by slot */
-    int16_t *place;                  /* where it runs, by slot */
-    uint32_t *missing;               /* producers that have not completed, by slot */
-    uint32_t *fanout;                /* first fan-in entry that waits for this slot + 1, by slot */
-    uint32_t *next;                  /* next entry of the same producer + 1, by entry */
-    uint32_t *waiter;                /* consumer's slot, by entry */
+    struct slot_state *slot;
+    struct waiting *waiting;         /* by entry */
     uint32_t *refs;                  /* the references to each buffer, by its number - 1 */
     uint64_t taken, retired, events; /* task_head, task_tail, event_head as last seen */
     uint64_t running;

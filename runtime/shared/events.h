@@ -57,7 +57,9 @@ static inline bool ptoi_events_add(struct events *s, struct event e)
 /* The first; there is one. */
 static inline struct event ptoi_events_take(struct events *s)
 {
-    const struct event top = s->heap[0], e = s->heap[--s->count];
+    const struct event top = s->heap[0];
+    if (--s->count == 0) return top;
+    const struct event e = s->heap[s->count];
     uint32_t i = 0;
     for (uint32_t child = 1; child < s->count; child = 2 * i + 1) {
         if (child + 1 < s->count && ptoi_event_is_earlier(&s->heap[child + 1], &s->heap[child])) child++;

@@ -15,7 +15,7 @@ static inline bool ptoi_arg_is_contiguous(const PTOArg *a) { return pto_is_row_m
 
 static inline const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
 {
-    return ptoi_image_pointer(window_task(w, id)->kernel);
+    return ptoi_image_pointer_of(window_task(w, id)->kernel);
 }
 static inline const PTOSite *ptoi_task_site(const struct window *w, uint64_t id)
 {

@@ -104,6 +104,14 @@ static inline int64_t ptoi_image_offset(const void *p)
 {
     return p ? (int64_t)((uintptr_t)p - (uintptr_t)ptoi_image_anchor) : 0;
 }
+static inline int64_t ptoi_image_offset_of(const void *p) /* the same of one that is not NULL */
+{
+    return (int64_t)((uintptr_t)p - (uintptr_t)ptoi_image_anchor);
+}
+static inline const void *ptoi_image_pointer_of(int64_t offset) /* likewise */
+{
+    return (const void *)((uintptr_t)ptoi_image_anchor + (uintptr_t)offset); /* NOLINT: by design */
+}
 static inline const void *ptoi_image_pointer(int64_t offset)
 {
     return offset ? (const void *)((uintptr_t)ptoi_image_anchor + (uintptr_t)offset) : NULL; /* NOLINT: by design */

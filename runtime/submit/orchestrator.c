@@ -33,6 +33,9 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status 
     o->rings.event_head = load_relaxed(&w->event_head);
     /* byte and entry counters start where the tests want them */
     o->rings.arg_head = o->rings.arg_tail = o->rings.dep_head = o->rings.dep_tail = o->rings.event_head;
+    o->rings.slot = window_task(w, 0);
+    o->rings.dep = window_dep(w, 0);
+    o->rings.completed = window_completed(w, 0);
     const int64_t slots = (int64_t)w->task_mask + 1;
     /* one a slot from the map, and births that have retired unseen */
     const size_t producers = (size_t)slots + PTO_MAX_PARAMS;

@@ -43,7 +43,7 @@ struct cursor {
 struct pass {
     uint64_t *birth; /* of a buffer of the heap that may not have retired */
     uint32_t exclusive;
-    bool holds;
+    uint8_t flags;            /* of the task */
     const PTOTaskParam *made; /* the new output; NULL: there is none, */
     struct arg_head *made_head;
     uint64_t made_bytes;
@@ -66,7 +66,7 @@ static inline bool find_map(struct orchestrator *o, struct cursor *c, struct pas
         const uint32_t buffer = holder_of(o, at, (uint64_t)r->high - (uint64_t)(uintptr_t)o->heap_base);
         head->value -= (int64_t)(intptr_t)o->heap_base;
         head->buffer = buffer;
-        q->holds = true;
+        q->flags = TASK_HOLDS;
         if (buffer == 0) return false;
         struct buffer_record *const record = ptoi_record(&o->scopes, buffer);
         if (record->birth != PTO_NO_BIRTH && record->birth >= o->rings.map_retired) *q->birth++ = record->birth;
@@ -136,6 +136,7 @@ static inline bool take_new(struct pass *q, const PTOTaskParam *p, const struct 
     if (q->made || p->at != 0 || !s->is_contiguous) return false;
     q->made = p;
     q->made_head = head;
+    q->flags = TASK_HOLDS;
     q->made_bytes = (uint64_t)s->bytes;
     head->fresh = true;
     return true;
@@ -195,13 +196,15 @@ static int64_t give_up(struct orchestrator *o, const PTOTaskParam *made, const s
     return ptoi_status(o->run_status);
 }
 
-/* Mostly the last look at what has retired said so for this task too. */
-static inline bool has_room(struct orchestrator *o, int32_t count, uint64_t *begin)
+/* Mostly the last look at what has retired said so for this task too.  Its arguments begin at o->rings.arg_head. */
+static inline bool has_room(struct orchestrator *o, int32_t count)
 {
-    if (o->rings.head >= o->rings.clear && !ptoi_see_clear(o, PLAIN_PARAMS * PLAIN_BYTES, PLAIN_PARAMS))
-        return ptoi_has_room(o, (uint64_t)count * PLAIN_BYTES, count, begin);
-    *begin = o->rings.arg_head;
-    CHECK(ptoi_fits(o, (uint64_t)count * PLAIN_BYTES, count, begin) && *begin == o->rings.arg_head);
+    uint64_t begin;
+    if (PTO_RARE_(o->rings.head >= o->rings.clear) && !ptoi_see_clear(o, PLAIN_PARAMS * PLAIN_BYTES, PLAIN_PARAMS)) {
+        if (!ptoi_has_room(o, (uint64_t)count * PLAIN_BYTES, count, &begin)) return false;
+        o->rings.arg_head = begin;
+    }
+    CHECK(ptoi_fits(o, (uint64_t)count * PLAIN_BYTES, count, &begin) && o->rings.arg_head == begin);
     return true;
 }
 
@@ -225,27 +228,41 @@ static __attribute__((noinline)) const PTOTaskParam *read_terms(const PTOTaskPar
     return p;
 }
 
+/* What of the task is known before its arguments are looked at, in a slot that nobody else looks at. */
+static inline void begin_slot(const struct orchestrator *o, struct task_slot *t, const PTOKernel *kernel, int32_t count,
+                              const struct terms_said *said)
+{
+    t->id = o->rings.head;
+    t->kernel = ptoi_image_offset_of(kernel);
+    t->site = ptoi_image_offset(*o->site);
+    t->arg_begin = o->rings.arg_head;
+    t->priority = said->priority;
+    t->param_count = (uint16_t)count;
+    t->worker = (uint8_t)kernel->worker;
+    t->name = ptoi_image_offset(said->name);
+}
+
 int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     uint64_t birth[PLAIN_PARAMS];
     const PTOTaskParam *p = params, *const end = params + count;
     struct terms_said said = {0};
-    uint64_t begin;
-    if ((uint32_t)count > PLAIN_PARAMS || !has_room(o, count, &begin)) return ORCH_NOT_PLAIN;
+    if ((uint32_t)count > PLAIN_PARAMS || !has_room(o, count)) return ORCH_NOT_PLAIN;
     if (count > 0 && PTO_RARE_(p->kind > PTO_PARAM_SCALAR)) {
         p = read_terms(p, end, &said);
         if (!p) return ORCH_NOT_PLAIN;
         count = (int32_t)(end - p);
     }
-    struct arg_head *const head = window_args(o->window, begin);
-    struct map_found *const found = &o->edges.found;
-    struct map_entry *const entry = ptoi_map_begin_in_place(o->edges.map, count, found);
+    struct arg_head *const head = window_args(o->window, o->rings.arg_head);
+    struct task_slot *const t = &o->rings.slot[o->rings.head & o->window->task_mask];
+    struct map_entry *const entry = ptoi_map_place(o->edges.map, count);
     struct cursor c = {head, (int64_t *)(head + count), entry, o->edges.near};
     struct pass q;
     if (!entry) return ORCH_NOT_PLAIN;
+    begin_slot(o, t, kernel, count, &said);
     q.birth = birth;
     q.exclusive = 0;
-    q.holds = false;
+    q.flags = 0;
     q.made = NULL;
     for (; p < end; p++) {
         const uint8_t kind = p->kind;
@@ -258,25 +275,16 @@ int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const
         }
     }
     if (q.made && !make_output(o, q.made, q.made_bytes, q.made_head)) return ORCH_NOT_PLAIN;
+    struct map_found *const found = &o->edges.found;
     ptoi_map_take_in_place(o->edges.map, entry, c.entry, kernel, o->rings.head, found);
     for (const uint64_t *b = birth; b < q.birth; b++) ptoi_note_producer(found, *b);
     o->run.stats.dependences += found->count;
     if (!ptoi_have_fan_in(o)) return give_up(o, q.made, q.made_head);
-    struct task_slot *const t = window_task(o->window, o->rings.head);
-    const uint64_t dep_begin = o->rings.dep_head;
-    *t = (struct task_slot){.id = o->rings.head,
-                            .kernel = ptoi_image_offset(kernel),
-                            .site = ptoi_image_offset(*o->site),
-                            .arg_begin = begin,
-                            .dep_begin = dep_begin,
-                            .dep_count = ptoi_write_fan_in(o),
-                            .priority = said.priority,
-                            .param_count = (uint16_t)count,
-                            .worker = (uint8_t)kernel->worker,
-                            .flags = q.holds || q.made ? TASK_HOLDS : 0,
-                            .exclusive = q.exclusive,
-                            .name = ptoi_image_offset(said.name)};
-    o->rings.arg_head = begin + (uint64_t)((char *)c.extent - (char *)head);
+    t->exclusive = q.exclusive;
+    t->flags = q.flags;
+    t->dep_begin = o->rings.dep_head;
+    t->dep_count = ptoi_write_fan_in(o);
+    o->rings.arg_head += (uint64_t)((char *)c.extent - (char *)head);
     if (q.made) {
         const char *const made = o->heap_base + q.made_head->value;
         memcpy(q.made->ref, &made, sizeof made);

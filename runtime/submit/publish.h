@@ -41,8 +41,8 @@ static inline bool ptoi_have_fan_in(struct orchestrator *o)
 static inline uint32_t ptoi_write_fan_in(struct orchestrator *o) /* model: PRUNE */
 {
     const struct map_found *const found = &o->edges.found;
-    uint64_t *const entry = window_dep(o->window, 0);
-    _Atomic uint64_t *const completed = window_completed(o->window, 0);
+    uint64_t *const entry = o->rings.dep;
+    _Atomic uint64_t *const completed = o->rings.completed;
     const uint64_t mask = o->window->dep_mask, first = o->rings.dep_head, tasks = o->window->task_mask;
     uint64_t at = first;
     for (const uint64_t *id = found->task_id, *end = id + found->count; id < end; id++) {

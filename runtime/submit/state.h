@@ -25,6 +25,10 @@ struct rings {
     uint64_t event_head;
     uint64_t map_retired; /* entries of the map of tasks below were given back */
     uint64_t clear;       /* tasks below have room for all that a plain task needs; plain.c */
+    /* constant: where these parts of the window lie */
+    struct task_slot *slot;
+    uint64_t *dep;
+    _Atomic uint64_t *completed;
 };
 
 /* buffers.c, compaction.c: the heap. */

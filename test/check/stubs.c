@@ -9,10 +9,7 @@ void ptoi_crash_unwatch(void) {}
 void ptoi_crash_on_rank(const struct window *w, int32_t rank) { (void)w, (void)rank; }
 void ptoi_crash_report_to(struct crash_note *note) { (void)note; }
 void ptoi_crash_use_stack(void *stack) { (void)stack; }
-void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number, const PTOArg *args, int count)
-{
-    (void)kernel, (void)site, (void)number, (void)args, (void)count;
-}
+_Thread_local struct crash_mark ptoi_crash_mark_;
 bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number)
 {
     (void)kernel, (void)site, (void)number;
@@ -23,7 +20,6 @@ void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PT
 {
     (void)t, (void)kernel, (void)args, (void)count, (void)at, (void)calls;
 }
-void ptoi_crash_unmark(void) {}
 const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now) { return now; }
 
 void ptoi_backtrace_listen(void) {}

@@ -1,6 +1,7 @@
 /* test_plain.c - a deferred task that is submitted in one pass (submit/plain.c) is the task that the other way makes.
  * Method     each program runs twice: in a run that is metered no task is plain.  A gate holds the worker up until all
  *            is submitted, so that the number of edges is that of the program. */
+#define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "submit.h"
 #include "unit.h"
 #include "shared/atomics.h"
@@ -143,6 +144,35 @@ static void submit_any(PTORuntime *rt, void **slot, int64_t number)
     EXPECT((pto_submit_task)(rt, &touching, p, n) >= 0);
 }
 
+/* The same of submits that are inlined, of which the C compiler knows all but the addresses. */
+static void submit_inlined(PTORuntime *rt, void **slot, int64_t number)
+{
+    void **const s = &slot[below(SLOTS)], *base = matrix;
+    const int64_t row = below(4) * 4 * SIDE, tile = row + below(4) * 4, column = below(SIDE);
+#define TILE PTO_STRIDED(PTO_F64, (4, 4), (SIDE, 1))
+#define LAST PTO_SCALAR(number)
+    switch (below(7)) {
+    case 0:
+        SUBMIT(rt, &touching, PTO_INPUT(base, row, PTO_ARRAY(PTO_F64, SIDE)), PTO_INOUT(base, tile, TILE), LAST);
+        break;
+    case 1: SUBMIT(rt, &touching, PTO_OUTPUT(&base, column, PTO_STRIDED(PTO_F64, (SIDE), (SIDE))), LAST); break;
+    case 2: SUBMIT(rt, &touching, PTO_NAME("x"), PTO_INPUT(input, row, TILE), PTO_ACC(base, tile, TILE), LAST); break;
+    case 3: SUBMIT(rt, &touching, PTO_PRIORITY(below(3)), PTO_INOUT(base, row / SIDE, 8 * SIDE), LAST); break;
+    case 4: SUBMIT(rt, &touching, PTO_INPUT(base, row, PTO_ARRAY(PTO_F64, 4, SIDE)), LAST); break;
+    case 5:
+        if (*s) pto_release(rt, *s);
+        *s = NULL;
+        SUBMIT(rt, &touching, PTO_INPUT(base, tile, TILE), PTO_OUTPUT(s, 0, PTO_ARRAY(PTO_F64, 4, 4)), LAST);
+        break;
+    default:
+        if (!*s) SUBMIT(rt, &touching, PTO_OUTPUT(s, 0, 128), LAST);
+        SUBMIT(rt, &touching, PTO_INOUT(*s, 8, PTO_ARRAY(PTO_F64, 8)), PTO_INPUT(*s, 0, 32), LAST);
+    }
+#undef TILE
+#undef LAST
+}
+
+static void (*submit_next)(PTORuntime *rt, void **slot, int64_t number);
 static bool has_gate;
 static int64_t edges; /* of the first half, while nothing has completed */
 
@@ -162,7 +192,7 @@ static void any_program(PTORuntime *rt, void *arg)
             edges = pto_get_run_stats(rt)->edges;
             store_release(&is_open, 1, GATE);
         }
-        submit_any(rt, slot, i);
+        submit_next(rt, slot, i);
         void **const s = &slot[below(SLOTS)];
         if (*s && below(5) == 0) {
             pto_release(rt, *s);
@@ -220,12 +250,21 @@ static void expect_same(PTOConfig c, uint64_t first_seed)
 TEST(the_same_arguments_results_and_edges)
 {
     has_gate = true;
+    submit_next = submit_any;
     expect_same((PTOConfig){.engine = PTO_ENGINE_THREADS}, 1);
+}
+
+TEST(the_same_of_submits_that_are_inlined)
+{
+    has_gate = true;
+    submit_next = submit_inlined;
+    expect_same((PTOConfig){.engine = PTO_ENGINE_THREADS}, 500);
 }
 
 TEST(the_same_results_where_rings_are_full)
 {
     has_gate = false;
+    submit_next = submit_any;
     expect_same((PTOConfig){.engine = PTO_ENGINE_THREADS, .task_window = 2, .deplist_entries = 2}, 1000);
     expect_same(
         (PTOConfig){.engine = PTO_ENGINE_THREADS, .task_window = 64, .deplist_entries = 4, .tensormap_entries = 8},

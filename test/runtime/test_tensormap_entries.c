@@ -96,7 +96,7 @@ TEST(accesses_are_written_in_place_up_to_the_end_of_the_ring)
     ptoi_map_open(m, &b, 0, 200);
     for (uint64_t task = 1; task < 9; task++) {
         EXPECT(ptoi_map_reserve(m, 2));
-        struct map_entry *const e = ptoi_map_begin_in_place(m, 2, &found);
+        struct map_entry *const e = ptoi_map_place(m, 2);
         EXPECT((e != NULL) == (task % 2 == 1)); /* one more has been added by then */
         if (e) {
             for (int k = 0; k < 2; k++) {

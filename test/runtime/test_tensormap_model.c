@@ -120,7 +120,7 @@ static void model_check(struct model *o, struct model_task *t, const struct map_
 /* The accesses of a plain task are written where the map keeps them.  false: that is not possible. */
 static bool model_submit_in_place(struct model *o, const struct model_task *t, struct map_buffer *const *b)
 {
-    struct map_entry *const first = ptoi_map_begin_in_place(o->map, t->count, &found), *e = first;
+    struct map_entry *const first = ptoi_map_place(o->map, t->count), *e = first;
     if (!first) return false;
     for (int32_t i = 0; i < t->count; i++) {
         if (t->access[i].region.run == 0) continue;
