@@ -2,7 +2,10 @@
  * PTO_ERR_MISUSE and a sentence, and reads nothing of it. */
 #include "every_call.h"
 #include "misuse_unit.h"
+#include "shared/system.h"
+#include <dirent.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,10 +83,29 @@ static void *one_run(void *arg)
     return NULL;
 }
 
+/* All other threads sleep.  One that begins allocates, and a fork meanwhile copies the taken lock of a sanitizer. */
+static bool others_sleep(void)
+{
+    bool all = true;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *e; threads && (e = readdir(threads));) {
+        char path[300], stat[300] = "";
+        if (e->d_name[0] == '.' || atoi(e->d_name) == getpid()) continue;
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", e->d_name);
+        FILE *in = fopen(path, "r");
+        const char *state = in && fgets(stat, sizeof stat, in) ? strrchr(stat, ')') : NULL;
+        all &= state && state[2] == 'S';
+        if (in) fclose(in);
+    }
+    if (threads) closedir(threads);
+    return all && threads;
+}
+
 TEST(a_forked_child_may_create_a_runtime_of_its_own)
 {
     PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_THREADS});
     int status, code = 0;
+    while (!others_sleep()) ptoi_sleep_ns(100000);
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
