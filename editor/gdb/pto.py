@@ -47,6 +47,12 @@ def thread_local(name):
         return None
 
 
+def mark(field):
+    """Of the kernel that the selected thread runs (`struct crash_mark`), or None as above."""
+    found = thread_local("ptoi_crash_mark_")
+    return found if found is None else found[field]
+
+
 def in_each_thread():
     """Selects one thread after the other, then the one that was selected."""
     before, frame = gdb.selected_thread(), gdb.selected_frame()
@@ -144,7 +150,7 @@ class ArgumentPrinter(OperandPrinter):
 
     def base(self, address):
         """Of the argument of the task that this thread runs; else of the tensor of the program that begins nearest before it."""
-        kernel, number = thread_local("marked"), thread_local("marked_number")
+        kernel, number = mark("kernel"), mark("number")
         try:
             window = Window(runtime()) if kernel is not None and int(kernel) else None
         except gdb.GdbError:
@@ -281,9 +287,9 @@ def place_text(site):
 def running_tasks():
     running = {}
     for thread in in_each_thread():
-        kernel = thread_local("marked")
+        kernel = mark("kernel")
         if kernel is not None and int(kernel):
-            running[int(thread_local("marked_number"))] = thread.num
+            running[int(mark("number"))] = thread.num
     return running
 
 
@@ -388,7 +394,7 @@ class KernelFrames:
 
     def filter(self, frames):
         frames = list(frames)
-        kernel, site = thread_local("marked"), thread_local("marked_site")
+        kernel, site = mark("kernel"), mark("site")
         if kernel is None or not int(kernel) or site is None or not int(site):
             return iter(frames)
         for n, frame in enumerate(frames[1:], 1):
@@ -397,7 +403,7 @@ class KernelFrames:
                 break
         else:
             return iter(frames)
-        return iter(frames[:end] + [SubmitFrame(frames[end].inferior_frame(), site.dereference(), int(thread_local("marked_number")))])
+        return iter(frames[:end] + [SubmitFrame(frames[end].inferior_frame(), site.dereference(), int(mark("number")))])
 
 
 gdb.pretty_printers.insert(0, lookup)
