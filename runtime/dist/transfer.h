@@ -54,13 +54,13 @@ struct transfer {
  * leaves from the thread that starts it.  One thread moves at a time (is_moving), until all that has ended is
  * reported: so no more transfers are known here than the window has tasks and one mover holds.  A worker that has
  * asked in vain for a while sleeps; one of them is the watcher, whose naps are short.
- * The thread of the transfers stays for the times when nobody asks, and for failures, the watchdog and the sends
+ * The thread of the transfers stays for the times when no worker asks, and for failures, the watchdog and the sends
  * of Note [the oldest send]. Between two looks it sleeps, for a time that is always limited while a run is active:
  * a missing wake would delay a message by FAR_NS at most, and cannot stop it.  No wake is missing, because
  * everything is decided under `lock`:
- * - Something is in flight and nobody asks: it looks SOON by itself.
+ * - Something is in flight and no worker asks: it looks SOON by itself.
  * - Others ask (is_asked, watcher): it looks LATE. A thread that stops asking, to sleep or for a long task, takes
- *   that back and wakes it.  If it has not decided yet, it finds that nobody asks.  A worker that goes on to short
+ *   that back and wakes it.  If it has not decided yet, it finds that no worker asks.  A worker that goes on to short
  *   tasks says nothing: it asks again soon, or LATE_NS are over.
  * - Nothing is in flight: it looks FAR. The thread that starts a transfer wakes it.  Where others ask and nothing
  *   is in flight, the last of them that stops makes LATE to FAR, so that the next start wakes.
@@ -68,7 +68,7 @@ struct transfer {
  * lock, and the system compares.
  * A worker that sleeps without a limit leaves nothing behind: what it would find is found by the watcher or by the
  * thread, and wakes it as any task does, [ROLE] in engine/threads.c. */
-enum looks { LOOKS_SOON, LOOKS_LATE, LOOKS_FAR }; /* when the thread of the transfers does, if nobody wakes it */
+enum looks { LOOKS_SOON, LOOKS_LATE, LOOKS_FAR }; /* when the thread of the transfers does, if no thread wakes it */
 
 /* The transfers between this rank and another one. */
 struct peer {

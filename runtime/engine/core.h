@@ -20,7 +20,7 @@ struct outside {
      * run is metered. */
     void (*began)(void *context, uint64_t id, int64_t idle_since);
     /* Any thread that has nothing else to do: moves what is under way.  Does not block; true: something has ended, and
-     * `completed` of the engine knows it.  NULL: somebody else does that. */
+     * `completed` of the engine knows it.  NULL: another thread does that. */
     bool (*progress)(void *context);
     /* A thread that has asked in vain sleeps: for how long at most, before it has to ask again. */
     int64_t (*rest)(void *context, const void *thread);

@@ -243,8 +243,8 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
     return true;
 }
 
-/* For a sleeper that comes back soon: as pass_role, but it does not take the role, so nobody finds that taken and need
- * be woken.  It is a step in the order of `role`, so what [ROLE] says of a swap holds. */
+/* For a sleeper that comes back soon: as pass_role, but it does not take the role, so no thread finds that taken and
+ * need be woken.  It is a step in the order of `role`, so what [ROLE] says of a swap holds. */
 static bool touch_role(struct core *core)
 {
     struct threads *e = core->state;

@@ -71,7 +71,7 @@ static void on_signal(int number)
 {
     int none = 0;
     if (!atomic_compare_exchange_strong(&signals.taken, &none, number)) _exit(128 + number);
-    if (signals.is_over) { /* in another thread than watch_end: what was there before takes it */
+    if (signals.is_over) { /* in another thread than watch_end: the handler from before takes it */
         raise(number);
         return;
     }

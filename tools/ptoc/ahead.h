@@ -1,5 +1,5 @@
 /* ahead.h - objects of kernels that were compiled with ptoc itself, so that a program that was never seen need not wait
- * for them.  They lie in PREFIX/lib/pto/kernels/LEVEL, in the form of the cache, and nobody writes there but
+ * for them.  They lie in PREFIX/lib/pto/kernels/LEVEL, in the form of the cache, and nothing writes there but
  * `ptoc build --emit=objects`.
  *
  * The file `facts` of the folder says what all its objects were made from but for the texts of their kernels: the
