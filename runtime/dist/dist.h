@@ -130,7 +130,7 @@ struct dist {
 /* NULL: no memory.  The engine is not open yet; local: of the runtime rt. */
 struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct local_calls *local,
                             const struct dist_config *config);
-/* No run follows: its thread ends, before the engine is closed.  And the rest, behind that. */
+/* No run follows.  stop ends its thread, before the engine is closed; close frees the rest, after that. */
 void ptoi_dist_stop(struct dist *d);
 void ptoi_dist_close(struct dist *d);
 

@@ -3,8 +3,8 @@
  * Idea       a worker that begins a task has had nothing to do since the task before it.  Where receives that the task
  *            depends on were under way meanwhile, the worker has waited for them.  When a receive began and ended is
  *            noted by its number in the window, so that the task finds it among those that it depends on.
- * Owner      notes: the thread that moves transfers, one at a time; sums: whoever begins a task, under `lock`.  Read
- *            when no run is active.
+ * Owner      notes: the thread that moves transfers, one at a time; sums: the thread that begins a task, under
+ *            `lock`.  Read when no run is active.
  * Invariant  a note is there until each task that depends on the receive has begun: such a task lies less than a window
  *            behind it, and there are as many notes as two windows have tasks.
  * Blocks     never for long: nothing is taken under the lock.

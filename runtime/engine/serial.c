@@ -32,9 +32,9 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
     const int64_t limit = e->runs ? ptoi_task_limit_ns(core->window, id) : 0;
     const PTOKernel *kernel = ptoi_task_kernel(core->window, id);
     int64_t ns = 0, since = 0;
-    const bool is_due = ptoi_busy_is_due(&e->busy, kernel, &ns);
-    /* one transfer stands for no other: how long it waits depends on other ranks */
-    const bool is_timed = e->runs && (is_due || limit > 0 || type == PTO_WORKER_ACCELERATOR);
+    /* every transfer between ranks is measured: how long one waits says nothing of the next */
+    const bool is_transfer = core->outside.is_mine && core->outside.is_mine(kernel);
+    const bool is_timed = e->runs && (ptoi_busy_is_due(&e->busy, kernel, &ns) || limit > 0 || is_transfer);
     if (t && e->runs) t->row = (int32_t)type, t->begin = ptoi_record_now(core->recorder);
     if (is_timed) since = ptoi_clock_ns();
     struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;

@@ -228,7 +228,7 @@ static __attribute__((noinline)) const PTOTaskParam *read_terms(const PTOTaskPar
     return p;
 }
 
-/* What of the task is known before its arguments are looked at, in a slot that nobody else looks at. */
+/* What of the task is known before its arguments are looked at, in a slot that no other role reads yet. */
 static inline void begin_slot(const struct orchestrator *o, struct task_slot *t, const PTOKernel *kernel, int32_t count,
                               const struct terms_said *said)
 {

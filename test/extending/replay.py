@@ -117,7 +117,7 @@ def main():
     for title, most in MOST_FILES.items():
         if not 0 < len(touched.get(title, ())) <= most:
             fail("'%s' touches %s; %d files at most" % (title, sorted(touched.get(title, ())), most))
-    # A build type that nobody declares has no flags, and kernels/CMakeLists.txt leaves it without -O3: what counts here is how long the
+    # A build type that is not declared has no flags, and kernels/CMakeLists.txt leaves it without -O3: what counts here is how long the
     # build takes.
     must(["cmake", "-S", str(root), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Quick", "-DBUILD_TESTING=OFF", "-DCMAKE_C_COMPILER=" + CC])
     must(["cmake", "--build", str(build), "--target", "ptoc", "pto_runtime", "pto_kernels"])
