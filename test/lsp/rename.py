@@ -43,12 +43,12 @@ def plain(name, c):
     return re.sub(r"(?<![A-Za-z0-9])%s_\d+(?![A-Za-z0-9])" % re.escape(name), name, c)
 
 
-def fresh(name, *texts):
-    """A name as long as this one, so that no column changes, that none of the texts has."""
+def fresh(name, taken, *texts):
+    """A name as long as this one, so that no column changes, that is not taken and that none of the texts has; None: there is no more."""
     letters = "zqjxkvwyZQJXKVWYLRBCDGHUOPSTMNAEFI"
-    candidates = ("".join(c) for c in itertools.product(letters, repeat=len(name))) if len(name) < 4 else \
-        ("zq" + "x" * (len(name) - 3) + c for c in letters)
-    return next(c for c in candidates if not any(part(c).search(t) for t in texts))
+    end = min(len(name), 3)
+    candidates = (("zq" + "x" * len(name))[:len(name) - end] + "".join(c) for c in itertools.product(letters, repeat=end))
+    return next((c for c in candidates if c not in taken and not any(part(c).search(t) for t in texts)), None)
 
 
 def names_of(client, path, text):
@@ -70,15 +70,31 @@ def names_of(client, path, text):
     return found
 
 
+def complaint(ptoc, path, renamed, names, before, c_before):
+    """What is wrong with a program in which names are others, {fresh: name}; None: nothing is."""
+    found = messages(ptoc, path, renamed)
+    if found != before:
+        return "messages %s, not %s" % (found, before)
+    after = c_of(ptoc, path, renamed) or "" if c_before is not None else ""
+    want = c_before or ""
+    for other, name in names.items():
+        after, want = plain(name, part(other).sub(name, after)), plain(name, want)
+    return "other C" if after != want else None
+
+
 def rename_all(ptoc, client, path, text, with_c):
-    """How many names a program has, and complaints about them."""
-    data, wrong, elsewhere = text.encode(), [], 0
+    """How many names a program has, and complaints about them.  The server renames one by one, each in the program as it is; the compiler sees as many
+    new names in one text as are different, and a name alone only where that text is wrong."""
+    data, wrong, elsewhere, rounds = text.encode(), [], 0, [{}]
     client.open(path, text)
     before = messages(ptoc, path, data)
-    c_before = with_c and c_of(ptoc, path, data) or ""
+    c_before = (c_of(ptoc, path, data) or "") if with_c else None
     names = names_of(client, path, data)
     for line, character, _, name in names:
-        other = fresh(name, text, c_before)
+        other = fresh(name, rounds[-1], text, c_before or "")
+        if not other:
+            rounds.append({})
+            other = fresh(name, rounds[-1], text, c_before or "")
         answer = client.end(client.begin("textDocument/rename", {
             "textDocument": {"uri": uri_of(path)}, "position": {"line": line, "character": character}, "newName": other}))
         place = "%s:%d:%d '%s'" % (path, line + 1, character + 1, name)
@@ -91,12 +107,15 @@ def rename_all(ptoc, client, path, text, with_c):
         if list(changes) != [uri_of(path)]:
             elsewhere += 1  # a module is changed, too: what the server has tried is believed
             continue
-        renamed = apply_edits(data, changes[uri_of(path)])
-        if messages(ptoc, path, renamed) != before:
-            wrong.append("%s: messages %s, not %s" % (place, messages(ptoc, path, renamed), before))
-        after = with_c and c_of(ptoc, path, renamed) or ""
-        if plain(name, part(other).sub(name, after)) != plain(name, c_before):
-            wrong.append("%s: other C" % place)
+        rounds[-1][other] = (place, name, changes[uri_of(path)])
+
+    def complaint_of(renamed):
+        text = apply_edits(data, [edit for _, _, edits in renamed.values() for edit in edits])
+        return complaint(ptoc, path, text, {other: name for other, (_, name, _) in renamed.items()}, before, c_before)
+    for renamed in rounds:
+        if complaint_of(renamed):
+            alone = [(renamed[other][0], complaint_of({other: renamed[other]})) for other in renamed]
+            wrong += ["%s: %s" % pair for pair in alone if pair[1]] or ["%s: %s, with all its names" % (path, complaint_of(renamed))]
     client.close(path)
     assert not with_c or elsewhere < 4, elsewhere
     return len(names), wrong
