@@ -96,19 +96,17 @@ def tree_of(text):
     return code, re.sub(rb" @[0-9]+:[0-9]+", b"", tree)
 
 
-def check(path, text):
-    code, tree = tree_of(text)
-    if code != 0:
-        return None
+def check(path, text, original):
+    """The formatted text; the original has the same tokens, bodies and comments."""
     code, once, messages = run(text, "fmt")
     if code != 0:
         complain(path, "not formatted", messages)
         return None
-    if tree_of(once)[1] != tree:
+    if tree_of(once) != tree_of(original):
         complain(path, "another tree", text, once)
-    if bodies(once) != bodies(text):
+    if bodies(once) != bodies(original):
         complain(path, "another C body", once)
-    if comments(once) != comments(text):
+    if comments(once) != comments(original):
         complain(path, "other comments", once)
     _, twice, _ = run(once, "fmt")
     if twice != once:
@@ -122,13 +120,15 @@ def check_program(path, is_usual):
     """Was it a program?"""
     own = random.Random(f"{SEED} {path.name}")
     text = path.read_bytes()
-    once = check(path, text)
+    if tree_of(text)[0] != 0:
+        return False
+    once = check(path, text, text)
     if once is None:
         return False
     if is_usual and once != text:
         complain(path, "has not the usual layout", once)
     for blanks in (lambda: b" ", lambda: b"\n", lambda: own.choice([b" ", b"\n", b"   ", b"\t", b"\n\n\n", b" \r\n "])):
-        check(f"{path} mangled", mangled(text, blanks))
+        check(f"{path} mangled", mangled(text, blanks), text)
     return True
 
 
