@@ -120,6 +120,7 @@ static PTOStatus meet(struct dist *d)
 PTOStatus ptoi_dist_end(struct dist *d)
 {
     const PTOStatus status = d->plan ? ptoi_final_status(d->core->run_status) : meet(d);
+    if (status == PTO_OK) ptoi_dist_count_pages(d);
     if (status == PTO_OK && d->collects != COLLECTS_EVERYWHERE)
         ptoi_dist_forget_heap(d);
     else
@@ -143,7 +144,8 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
                        .local = *local,
                        .me = config->wire ? config->wire->rank : ALL_RANKS,
                        .ranks = config->wire ? config->wire->ranks : config->ranks,
-                       .collects = config->collects};
+                       .collects = config->collects,
+                       .counts_pages = config->counts_pages};
     d->heap = calloc((size_t)ptoi_heap_buffers_max(core->window) + 1, sizeof(struct tensor *));
     d->step = calloc(STEPS, sizeof *d->step);
     d->asked.word = calloc(ASKED_WORDS, sizeof *d->asked.word);

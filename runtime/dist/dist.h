@@ -20,9 +20,10 @@
 
 /* Where the first bytes of an array come from: `read` reads bytes [at, at + bytes) of it, or returns false.
  * is_result: at the end of the run rank 0 has all of them, whether a task has written them or not; unless they stay at
- * their homes. */
+ * their homes.  is_reserved: only addresses of the array were reserved, by pto_shared_alloc, so this rank has memory
+ * where it touches it. */
 struct dist_source {
-    bool is_result, stays;
+    bool is_result, stays, is_reserved;
     bool (*read)(void *cx, int64_t at, int64_t bytes, void *to);
     void *cx;
     const bool *lacks; /* by rank: it cannot read, and rank 0 sends it what it has; NULL: all can */
@@ -42,8 +43,13 @@ struct tensor {
     struct tensor_copies copies;
     uint32_t buffer;             /* of the heap; 0: memory of the program */
     struct dist_source source;   /* of its first bytes, at the homes; read NULL: they are there */
+    bool is_counted;             /* touched.c: in this run; then, when it has ended: */
+    int64_t owned, touched;      /* bytes that this rank is the home of, and of the pages it has; negative: not yet */
     struct tensor *next, **link; /* of those of the heap; or of those that are not used */
 };
+
+/* Rank 0 gets what others have of it at the end of the run, unless it stays. */
+static inline bool ptoi_dist_is_result(const struct tensor *t) { return t->is_written || t->source.is_result; }
 
 /* What the calls of the orchestration do on one rank. */
 struct local_calls {
@@ -86,7 +92,8 @@ struct dist_config {
     int32_t ranks;      /* that are planned */
     int64_t copy_bytes; /* that a rank keeps of each other one */
     enum collects collects;
-    int32_t sends; /* of a pair of ranks that are under way at a time; at least 1 */
+    bool counts_pages; /* of all arrays, not only of those that may waste them */
+    int32_t sends;     /* of a pair of ranks that are under way at a time; at least 1 */
 };
 
 struct dist {
@@ -95,6 +102,7 @@ struct dist {
     struct local_calls local;
     int32_t me, ranks; /* me: ALL_RANKS where they are planned */
     enum collects collects;
+    bool counts_pages;
     struct plan *plan; /* NULL: there is a wire */
     struct transfers transfers;
     struct copies copies;
@@ -191,6 +199,13 @@ bool ptoi_dist_read_piece(const struct tensor *t, const struct box *piece);
 void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *home);
 /* A task names the view, the first of the tensor, which is not settled. */
 void ptoi_dist_first_use(struct dist *d, struct tensor *t, const PTOArg *view);
+
+/* touched.c: the memory that reserved arrays take.  All ranks have agreed at the end of the program, and nothing is
+ * collected; tasks may be in flight. */
+void ptoi_dist_choose_counted(struct dist *d);
+void ptoi_dist_count_pages(struct dist *d); /* nothing is in flight: of those chosen that are not counted yet */
+/* May pages of the tensor have cells of several ranks, on any system? */
+bool ptoi_dist_may_share_pages(const struct dist *d, const struct tensor *t);
 
 /* messages.c: the next task of this rank is that one of the program, or serves it. */
 void ptoi_dist_number_next(struct dist *d, int64_t number);

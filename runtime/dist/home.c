@@ -52,6 +52,24 @@ void ptoi_home_element(const struct distribution *d, int64_t byte, int64_t *elem
     }
 }
 
+/* Cells that are neighbours in dimension k are `step` ranks apart. */
+int32_t ptoi_home_cut(const struct distribution *d, int32_t ranks)
+{
+    int64_t step = 1;
+    int32_t k = d->rank - 1;
+    for (; k >= 0; step *= d->grid[k--])
+        if (d->cell[k] < d->shape[k] && d->grid[k] > 1 && step % ranks != 0) break;
+    return k;
+}
+
+int64_t ptoi_home_row(const struct distribution *d, int32_t ranks)
+{
+    const int32_t cut = ptoi_home_cut(d, ranks);
+    int64_t bytes = cut < 0 ? d->unit : d->unit * d->cell[cut];
+    for (int32_t k = d->rank - 1; k > cut; k--) bytes *= d->shape[k];
+    return bytes;
+}
+
 static bool region_of(const struct distribution *d, const struct box *b, struct region *region)
 {
     int64_t stride[PTO_MAX_RANK], extent[PTO_MAX_RANK], at = 0;
@@ -151,4 +169,15 @@ bool ptoi_next_piece(struct pieces *p, struct box *piece, int32_t *home)
     }
     p->is_over = k < 0;
     return true;
+}
+
+int64_t ptoi_home_owned(const struct distribution *d, int32_t ranks, int32_t rank)
+{
+    struct box all = {{0}, {0}}, piece;
+    int64_t bytes = 0;
+    int32_t home;
+    for (int32_t k = 0; k < d->rank; k++) all.high[k] = d->shape[k];
+    for (struct pieces p = ptoi_pieces(d, &all, ranks); ptoi_next_piece(&p, &piece, &home);)
+        if (home == rank) bytes += ptoi_box_elements(&piece, d->rank) * d->unit;
+    return bytes;
 }

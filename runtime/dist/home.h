@@ -41,6 +41,13 @@ bool ptoi_home_box(const struct distribution *d, const struct region *region, st
 void ptoi_home_element(const struct distribution *d, int64_t byte, int64_t *element);
 /* The rank of the element; the distribution has a first rank. */
 int32_t ptoi_home_of(const struct distribution *d, int32_t ranks, const int64_t *element);
+/* The last dimension in which neighbours are cells of different ranks; -1: none is. */
+int32_t ptoi_home_cut(const struct distribution *d, int32_t ranks);
+/* The bytes of a cell that lie one behind the other: a row of it, joined with the next rows where the same rank has all
+ * that lies between; all of the tensor, if one rank has it. */
+int64_t ptoi_home_row(const struct distribution *d, int32_t ranks);
+/* The bytes of a rank; the distribution has a first rank. */
+int64_t ptoi_home_owned(const struct distribution *d, int32_t ranks, int32_t rank);
 /* The strides of the tensor, in elements. */
 void ptoi_home_strides(const struct distribution *d, int64_t *stride);
 

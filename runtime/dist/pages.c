@@ -4,11 +4,29 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+int64_t ptoi_pages_size(void) { return sysconf(_SC_PAGESIZE); }
+
+int64_t ptoi_pages_in_memory(const void *memory, int64_t bytes)
+{
+    enum { LOOKED = 4096 }; /* pages at a time */
+    unsigned char state[LOOKED];
+    const int64_t page = ptoi_pages_size(), pages = (bytes + page - 1) / page;
+    int64_t count = 0;
+    for (int64_t first = 0; first < pages; first += LOOKED) {
+        const int64_t some = pages - first < LOOKED ? pages - first : LOOKED;
+        if (mincore((char *)(uintptr_t)memory + first * page, (size_t)(some * page), state) != 0) return count * page;
+        for (int64_t k = 0; k < some; k++) count += state[k] & 1;
+    }
+    return count * page;
+}
+
+/* Only MADV_REMOVE frees the pages of shared memory, which reserved arrays are; private memory has no such call. */
 static void give_back(char *from, int64_t bytes)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), low = ((uintptr_t)from + page - 1) / page * page,
+    const uintptr_t page = (uintptr_t)ptoi_pages_size(), low = ((uintptr_t)from + page - 1) / page * page,
                     high = ((uintptr_t)from + (uintptr_t)bytes) / page * page;
-    if (low < high) madvise((void *)low, high - low, MADV_DONTNEED); /* NOLINT */
+    if (low < high && madvise((void *)low, high - low, MADV_REMOVE) != 0) /* NOLINT */
+        madvise((void *)low, high - low, MADV_DONTNEED);                  /* NOLINT */
 }
 
 void ptoi_pages_give_back(const PTOArg *view)

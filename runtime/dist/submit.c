@@ -34,7 +34,7 @@ static PTOStatus give_back(struct dist *d, struct tensor *t, const struct copy *
 {
     int64_t shape[PTO_MAX_RANK], stride[PTO_MAX_RANK], at = 0;
     void *base = t->base;
-    if (old->holder != d->me || !t->source.read || t->is_awaited || d->is_collecting ||
+    if (old->holder != d->me || !t->source.is_reserved || t->is_awaited || d->is_collecting ||
         ptoi_copies_meet(&d->copies, &t->copies, &t->home, d->me, &old->box))
         return PTO_OK;
     ptoi_home_strides(&t->home, stride);
@@ -519,7 +519,7 @@ static void collect(struct dist *d)
         for (int32_t i = 0; i < d->outside_count && status == PTO_OK; i++) {
             struct tensor *t = d->outside[i];
             struct box all = {{0}, {0}};
-            if (t->number != number || (!t->is_written && !t->source.is_result)) continue;
+            if (t->number != number || !ptoi_dist_is_result(t)) continue;
             ptoi_dist_settle(d, t);
             if (t->is_lent) status = lend(d, t);
             if (t->source.stays || status != PTO_OK) continue;
@@ -537,5 +537,7 @@ void ptoi_dist_finish(struct dist *d)
     ptoi_ask(&d->asked, asked_head(ASKED_END, 0, 0, 0, 0));
     ptoi_dist_end_step(d, NULL);
     d->is_collecting = true;
-    if (ptoi_dist_agree(d) && d->collects != COLLECTS_NOTHING) collect(d);
+    if (!ptoi_dist_agree(d) || d->collects == COLLECTS_NOTHING) return;
+    ptoi_dist_choose_counted(d);
+    collect(d);
 }

@@ -305,6 +305,7 @@ int ptoi_arguments_load(struct session *s)
             code = ptoi_ranked_load_file(s, f, code);
             if (code != HOST_OK) return code;
         } else {
+            array->reserved = ptoi_ranked_begins_empty(s, f);
             if (!array_allocate(array, a->input == NULL)) return fail_no_room(s, f);
             if (a->input) ptoi_fill(array, &a->input->fill, s->entry->formals[f].name);
         }

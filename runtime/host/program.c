@@ -4,7 +4,7 @@
  *            data, run, results, check.
  * Owner      struct session: everything; session_free returns it on every way out.
  * Invariant  a mistake is one line on standard error and an exit code of fail.h; nothing else here writes to standard
- *            error, except --progress.
+ *            error, except --progress and the advice of ranked_pages.c.
  * Tests      test/lit/host/
  */
 #include "arguments.h"
@@ -423,7 +423,10 @@ static int run_and_report(struct session *s)
         written = write_results(s);
     else if (code != HOST_OK && ptoi_watch_signal())
         code = 128 + ptoi_watch_signal();
-    if (s->options.stats && code == HOST_OK) ptoi_ranked_print_stats(s);
+    if (code == HOST_OK && s->options.stats)
+        ptoi_ranked_print_stats(s);
+    else if (code == HOST_OK)
+        ptoi_ranked_advise_pages(s, stderr);
     if (code == HOST_OK && !session_is_first(s)) code = ptoi_ranked_write_schedule(s);
     if (code == HOST_OK) code = ptoi_planned_report(s);
     if (!session_is_first(s)) return code;

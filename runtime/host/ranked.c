@@ -37,7 +37,8 @@ struct dist_config ptoi_ranked_config(const struct session *s)
                                 .ranks = o->ranks,
                                 .copy_bytes = o->copy_bytes < 0 ? DIST_COPY_BYTES : o->copy_bytes,
                                 .sends = o->sends > 0 ? o->sends : DIST_SENDS,
-                                .collects = s->wire ? COLLECTS_AT_FIRST : COLLECTS_NOTHING};
+                                .collects = s->wire ? COLLECTS_AT_FIRST : COLLECTS_NOTHING,
+                                .counts_pages = o->stats};
 }
 
 int64_t ptoi_ranked_grace_ms(const struct session *s)
@@ -114,20 +115,31 @@ int ptoi_ranked_bind(struct session *s)
     return code;
 }
 
+static bool is_large(const struct session *s, int32_t f)
+{
+    const int64_t limit = s->options.everywhere_bytes < 0 ? EVERYWHERE_BYTES : s->options.everywhere_bytes;
+    return s->formals[f].array.bytes > limit;
+}
+
 /* A bool is looked at when it is read. */
 static bool is_read_by_cells(const struct session *s, int32_t f)
 {
     const PTOFormal *formal = &s->entry->formals[f];
-    const int64_t limit = s->options.everywhere_bytes < 0 ? EVERYWHERE_BYTES : s->options.everywhere_bytes;
     return formal->type != PTO_BOOL &&
            (formal->direction == PTO_IN || formal->direction == PTO_INOUT_ || formal->direction == PTO_ACC_) &&
-           s->formals[f].array.bytes > limit;
+           is_large(s, f);
 }
 
 /* What is compared with the serial engine has to be here as a whole. */
 bool ptoi_ranked_reads_cells(const struct session *s, int32_t f)
 {
     return s->wire && s->formals[f].given && !s->options.check && is_read_by_cells(s, f);
+}
+
+bool ptoi_ranked_begins_empty(const struct session *s, int32_t f)
+{
+    return s->wire && !s->arguments[f].input && !s->options.check && session_is_written(&s->entry->formals[f]) &&
+           is_large(s, f);
 }
 
 static bool read_cells(void *cx, int64_t at, int64_t bytes, void *to)
@@ -154,10 +166,17 @@ static struct dist_source source_of(const struct session *s, int32_t f)
     const PTOFormal *formal = &s->entry->formals[f];
     const struct argument *a = &s->arguments[f];
     const bool is_result = session_is_written(formal), stays = a->is_in_place || a->is_unseen;
-    if (ptoi_ranked_reads_cells(s, f))
-        return (struct dist_source){is_result, stays, read_cells, &s->arguments[f].file, a->lacks};
-    if (!s->wire && is_read_by_cells(s, f)) return (struct dist_source){is_result, stays, read_nothing, NULL, NULL};
-    return (struct dist_source){is_result, stays, NULL, NULL, NULL};
+    struct dist_source source = {.is_result = is_result, .stays = stays, .is_reserved = ptoi_ranked_begins_empty(s, f)};
+    if (ptoi_ranked_reads_cells(s, f)) {
+        source.is_reserved = true;
+        source.read = read_cells;
+        source.cx = &s->arguments[f].file;
+        source.lacks = a->lacks;
+    } else if (!s->wire && is_read_by_cells(s, f)) {
+        source.is_reserved = true;
+        source.read = read_nothing;
+    }
+    return source;
 }
 
 void ptoi_ranked_give(struct session *s)

@@ -35,6 +35,8 @@ enum line {
     COLLECTED,
     AGAIN,
     FORGOTTEN,
+    OWNED,
+    TOUCHED,
     TASKS,
     KERNEL_US,
     WAITED_US,
@@ -63,6 +65,8 @@ static const struct line_text {
     [COLLECTED] = {"Messages for the results", false, false},
     [AGAIN] = {"Pieces that a copy has saved", false, false},
     [FORGOTTEN] = {"Bytes of copies forgotten", false, false},
+    [OWNED] = {"Bytes of cells", true, false},
+    [TOUCHED] = {"Bytes of pages touched for cells and copies", true, false},
     [TASKS] = {"Tasks of ranks", false, false},
     [KERNEL_US] = {"Microseconds in kernels", false, false},
     [WAITED_US] = {"Microseconds that workers waited for transfers", false, false},
@@ -133,6 +137,11 @@ static void read_mine(const struct session *s, struct numbers *mine)
         [RUN_US] = run->ns / 1000,
     };
     for (int k = 0; k < LINES; k++) mine->line[k] = (uint64_t)numbers[k];
+    for (int32_t f = 0; f < s->entry->formal_count; f++) {
+        const struct tensor *t = ptoi_ranked_counted_array(s, f);
+        mine->line[OWNED] += t ? (uint64_t)t->owned : 0;
+        mine->line[TOUCHED] += t ? (uint64_t)t->touched : 0;
+    }
 }
 
 /* ---- of all ranks ------------------------------------------------------------------------------------------------ */
@@ -259,23 +268,29 @@ static void print_most(const char *text, const struct counted *c)
            mean_of(c), c->most, c->most_rank);
 }
 
+static void print_lines(const struct session *s, const struct sums *sum)
+{
+    printf("Ranks: %d\n", s->wire->ranks);
+    for (int k = 0; k < LINES; k++) {
+        const struct counted *c = &sum->line[k];
+        if (text_of[k].may_be_left_out && c->most == 0) continue;
+        (text_of[k].has_no_sum ? print_most : ptoi_ranked_print_counted)(text_of[k].text, c);
+        for (int32_t i = 0; k == WAITED_US && i < sum->kernels; i++) {
+            char text[128];
+            snprintf(text, sizeof text, "  for %" PRIu64 " of %s%s%s", sum->kernel[i].tasks,
+                     sum->kernel[i].name[0] ? "'" : "",
+                     sum->kernel[i].name[0] ? sum->kernel[i].name : "the results and others",
+                     sum->kernel[i].name[0] ? "'" : "");
+            ptoi_ranked_print_counted(text, &sum->kernel[i].us);
+        }
+    }
+    print_advice(s, sum);
+}
+
 void ptoi_ranked_print_stats(struct session *s)
 {
     struct sums sum = {.kernels = 0};
-    if (!s->wire || !count_all(s, &sum) || !session_is_first(s)) return;
-    printf("Ranks: %d\n", s->wire->ranks);
-    for (int k = 0; k < LINES; k++) {
-        const struct counted *c = &sum.line[k];
-        if (text_of[k].may_be_left_out && c->most == 0) continue;
-        (text_of[k].has_no_sum ? print_most : ptoi_ranked_print_counted)(text_of[k].text, c);
-        for (int32_t i = 0; k == WAITED_US && i < sum.kernels; i++) {
-            char text[128];
-            snprintf(text, sizeof text, "  for %" PRIu64 " of %s%s%s", sum.kernel[i].tasks,
-                     sum.kernel[i].name[0] ? "'" : "",
-                     sum.kernel[i].name[0] ? sum.kernel[i].name : "the results and others",
-                     sum.kernel[i].name[0] ? "'" : "");
-            ptoi_ranked_print_counted(text, &sum.kernel[i].us);
-        }
-    }
-    print_advice(s, &sum);
+    if (!s->wire || !count_all(s, &sum)) return;
+    if (session_is_first(s)) print_lines(s, &sum);
+    ptoi_ranked_advise_pages(s, stdout);
 }

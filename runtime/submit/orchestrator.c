@@ -84,6 +84,8 @@ void ptoi_orch_state_need(struct orchestrator *o, int64_t bytes)
     o->run.need = o->run.need == PTO_NEED_UNSTATED && bytes >= 0 ? bytes : PTO_NEED_UNKNOWN;
 }
 
+bool ptoi_orch_wait_all(struct orchestrator *o) { return ptoi_wait_all_taken(o); }
+
 void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
 {
     ptoi_fast_close(&o->fast);

@@ -36,7 +36,9 @@ void ptoi_orch_free(struct orchestrator *o);
 void ptoi_orch_begin(struct orchestrator *o); /* a run: opens the root scope */
 /* Of the heap; PTO_NEED_UNKNOWN, or the second statement in a run: nobody knows what the run needs. */
 void ptoi_orch_state_need(struct orchestrator *o, int64_t bytes);
-void ptoi_orch_end(struct orchestrator *o);             /* closes every scope and waits until nothing is left */
+void ptoi_orch_end(struct orchestrator *o); /* closes every scope and waits until nothing is left */
+/* Before that, the same wait.  false: the scheduler is lost. */
+bool ptoi_orch_wait_all(struct orchestrator *o);
 PTOScope ptoi_orch_scope_begin(struct orchestrator *o); /* PTO_SCOPE_CURRENT: the run has failed */
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */

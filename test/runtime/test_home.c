@@ -199,3 +199,44 @@ TEST(bands_begin_at_lines_and_reach_the_end)
             EXPECT(d.cell[0] * ranks >= bytes);
         }
 }
+
+/* Rows of a cell are joined where the next cells are those of the same rank, and where there is one cell. */
+TEST(a_row_of_a_cell_ends_where_another_rank_begins)
+{
+    const struct {
+        struct distribution d;
+        int32_t ranks;
+        int32_t cut;
+        int64_t row;
+    } cases[] = {
+        {{.rank = 2, .unit = 4, .shape = {512, 512}, .cell = {64, 64}, .grid = {1, 2}}, 2, 1, 256},
+        {{.rank = 2, .unit = 4, .shape = {512, 512}, .cell = {64, 64}, .grid = {2, 1}}, 2, 0, 64 * 2048},
+        {{.rank = 2, .unit = 4, .shape = {512, 512}, .cell = {1, 512}, .grid = {2, 1}}, 2, 0, 2048},
+        {{.rank = 2, .unit = 4, .shape = {512, 512}, .cell = {64, 64}, .grid = {2, 2}}, 4, 1, 256},
+        {{.rank = 2, .unit = 4, .shape = {512, 512}, .cell = {64, 64}, .grid = {1, 2}}, 1, -1, 1 << 20},
+        {{.rank = 2, .unit = 4, .shape = {512, 512}, .cell = {512, 512}, .grid = {2, 2}}, 4, -1, 1 << 20},
+        {{.rank = 2, .unit = 4, .shape = {512, 512}, .cell = {64, 512}, .grid = {2, 2}}, 2, -1, 1 << 20},
+        {{.rank = 2, .unit = 4, .shape = {512, 512}, .cell = {64, 512}, .grid = {2, 2}}, 4, 0, 64 * 2048},
+        {{.rank = 3, .unit = 8, .shape = {4, 6, 8}, .cell = {1, 6, 8}, .grid = {3, 1, 1}}, 3, 0, 6 * 8 * 8},
+        {{.rank = 1, .unit = 1, .shape = {100}, .cell = {64}, .grid = {2}}, 2, 0, 64},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        EXPECT_EQ(ptoi_home_cut(&cases[k].d, cases[k].ranks), cases[k].cut);
+        EXPECT_EQ(ptoi_home_row(&cases[k].d, cases[k].ranks), cases[k].row);
+    }
+}
+
+TEST(ranks_own_all_bytes_and_each_as_many_as_elements_live_there)
+{
+    for (int n = 0; n < RANDOM; n++) {
+        const struct distribution d = any_distribution();
+        const int32_t ranks = 1 + (int32_t)below(5);
+        int64_t elements[5] = {0}, element[PTO_MAX_RANK];
+        for (int64_t e = 0; e < ptoi_home_bytes(&d) / d.unit; e++) {
+            element_of(&d, e, element);
+            elements[ptoi_home_of(&d, ranks, element)]++;
+        }
+        for (int32_t rank = 0; rank < ranks; rank++)
+            EXPECT_EQ(ptoi_home_owned(&d, ranks, rank), elements[rank] * d.unit);
+    }
+}
