@@ -24,6 +24,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import programs  # noqa: E402
+from half_point import half_point  # noqa: E402
 
 NINE = ["bgemm512", "indep", "chain", "bgemm", "stencil", "wave2d", "fan", "random", "tree"]
 GOALS = {1: dict(bgemm512=25, bgemm=25, indep=15, chain=15, stencil=50, wave2d=50, random=50, fan=30, tree=30),
@@ -150,18 +151,6 @@ def graphs(rows, options):
 
 
 # ---- METG ----------------------------------------------------------------------------------------------------------------------
-
-def half_point(lengths, efficiency):
-    """The length at which the efficiency passes 50 % for good, between lengths by logarithm; None: never."""
-    for i in range(len(lengths) - 1, -1, -1):
-        if not efficiency[i] >= 0.5:
-            if i + 1 == len(lengths):
-                return None
-            span = math.log(lengths[i + 1] / lengths[i])
-            share = (0.5 - efficiency[i]) / (efficiency[i + 1] - efficiency[i]) if efficiency[i] == efficiency[i] else 1
-            return lengths[i] * math.exp(span * share)
-    return lengths[0]
-
 
 def metg(rows, options):
     cores = max(options.cores)

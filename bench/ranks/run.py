@@ -1,128 +1,104 @@
 #!/usr/bin/env python3
-"""run.py - what several ranks cost, each figure beside its goal.
+"""run.py - what several ranks cost, beside MPI by hand, StarPU-MPI and ScaLAPACK, each figure beside its goal.
 
-    ./dev bench ranks [--rounds 5] [--mpi mpich] [row ...]      rows: chain halo apart predicted
+    ./dev bench ranks [--rounds 5] [--size 1024] [--mpi mpich] [row ...]      rows: chain halo grain product cholesky apart predicted
 
-chain      a message a step between two ranks, beside a ping-pong written with MPI
-halo       bands of 256 rows, a row from each neighbour a sweep, beside the same written with MPI
+chain      a message a step between two ranks, beside a ping-pong written with MPI, and StarPU-MPI
+halo       bands of 256 rows, a row from each neighbour a sweep, beside the same
+grain      a stencil of 8 cells: how long a task is when half of the time of two ranks is useful, beside the same
+product    of matrices of f64, beside pdgemm of ScaLAPACK and StarPU-MPI, over one BLAS, each at its best block, grid and threads
+cholesky   the same beside pdpotrf
 apart      tasks that need nothing of each other: two ranks beside one process with two workers
 predicted  the product of docs/distributed.md on 1,024 ranks
 
-Idea     the programs alternate, and each is run long and short: the difference is that of the steps, without start and end.  Figures are medians of
-         processor time of all ranks, and of wall time.  A goal that is not met is shown and ends it with status 1.
+Idea     measure.py; every result is compared with NumPy's first.  Processor time is that of all ranks: StarPU-MPI and MPI by hand ask for messages
+         without a pause and have that in it, so wall time stands beside it.  A goal that is not met is shown and ends it with status 1.
 Needs    the preset release with the library over MPI; mpicc and mpirun of the same MPI, Open MPI or MPICH.  --mpi NAME takes mpicc.NAME and mpirun.NAME,
-         as Debian calls them where both are installed."""
+         as Debian calls them where both are installed.  A peer that is not installed is named once, with its package."""
 import argparse
 import os
 import re
-import resource
-import shutil
-import statistics
+import signal
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
-ROWS = 4096
-
-
-def spent(command):
-    """Seconds of processors and of the wall."""
-    before, since = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True)
-    wall, after = time.monotonic() - since, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        sys.exit("%s\n%s" % (" ".join(command), done.stderr))
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
-
-
-def a_step(rounds, long, short, *commands):
-    """For each command, a function of a count: microseconds of processors and of the wall a step."""
-    found = [([], []) for _ in commands]
-    for _ in range(rounds):
-        for command, (cpu, wall) in zip(commands, found):
-            many, few = spent(command(long)), spent(command(short))
-            cpu.append((many[0] - few[0]) / (long - short) * 1e6)
-            wall.append((many[1] - few[1]) / (long - short) * 1e6)
-    return [(statistics.median(cpu), statistics.median(wall)) for cpu, wall in found]
-
-
-def launcher_of(mpirun):
-    """Two ranks.  Ranks of Open MPI spin while they wait, unless they yield; it asks before it runs as root."""
-    version = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=True).stdout if shutil.which(mpirun) else ""
-    options = ["--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"] if "Open MPI" in version or "OpenRTE" in version else []
-    return [mpirun] + options + ["-np", "2"]
+sys.path.append(HERE)
+import grain  # noqa: E402
+import matrix  # noqa: E402
+import steps  # noqa: E402
+from measure import Rival, a_step  # noqa: E402
+from rivals import Rivals  # noqa: E402
 
 
 class Bench:
-    def __init__(self, build, rounds, mpi):
-        self.rounds, self.good, self.folder = rounds, True, os.path.join(build, "bench", "ranks")
-        os.makedirs(self.folder, exist_ok=True)
-        self.ptoc = os.path.join(build, "bin", "ptoc")
-        self.program, self.peer = os.path.join(self.folder, "ranks"), os.path.join(self.folder, "by_hand")
-        subprocess.run([self.ptoc, "build", "-w", os.path.join(HERE, "ranks.pto"), "-o", self.program], check=True)
-        self.mpicc, mpirun = ["%s.%s" % (name, mpi) if mpi else name for name in ("mpicc", "mpirun")]
-        self.launcher = launcher_of(mpirun)
+    """What all rows are given: the options, the programs, and the table."""
 
-    def peer_is_made(self):
-        if not shutil.which(self.mpicc) or not shutil.which(self.launcher[0]):
-            print("# no %s or no %s (Debian: libopenmpi-dev openmpi-bin, or mpich)" % (self.mpicc, self.launcher[0]))
-            return False
-        subprocess.run([self.mpicc, "-O2", os.path.join(HERE, "by_hand.c"), "-o", self.peer], check=True)
-        return True
+    def __init__(self, options):
+        self.rounds, self.size, self.blocks, self.divide, self.good = options.rounds, options.size, options.blocks, options.divide, True
+        self.rivals = Rivals(os.path.abspath(options.build), options.mpi)
 
-    def ours(self, entry, ranks, *options):
-        arrays = {"chain": ["x=zeros"], "halo": ["A=zeros", "B=zeros"], "apart": ["X=zeros", "Y=zeros"]}[entry]
-        words = [self.program, "--entry", entry, "--quiet"] + [w for a in arrays for w in ("--input", a)] + list(options)
-        words += [] if entry == "chain" else ["--dim", "n=%d" % ROWS]
-        return lambda count: (self.launcher if ranks > 1 else []) + words + ["--set", "count=%d" % count]
+    def steps(self, long, short):
+        """Of the two runs that are compared."""
+        return long // self.divide, short // self.divide
 
-    def row(self, name, figure, goal, is_met):
-        self.good &= is_met
-        print("%-10s %-90s %-34s %s" % (name, figure, goal, "met" if is_met else "NOT MET"), flush=True)
+    def line(self, row, name, figure, goal="", is_met=None):
+        self.good &= is_met is not False
+        verdict = "" if is_met is None else "met" if is_met else "NOT MET"
+        print("%-10s %-48s %-66s %-36s %s" % (row, name, figure, goal, verdict), flush=True)
 
-    def compared(self, name, ours, peer, most, goal):
-        self.row(name, "processors %.2f us against %.2f us a step, %.2f times; wall %.2f against %.2f us" % (
-            ours[0], peer[0], ours[0] / peer[0], ours[1], peer[1]), goal, ours[0] <= most * peer[0])
+    def table(self, row, figures, goals=()):
+        """A line a rival.  figures: {name: (microseconds of processors, of the wall)}, ours first; goals: (name, 0 or 1, most times, text)."""
+        first = next(iter(figures), None)
+        for name, mine in figures.items():
+            text = "processors %10.2f us  wall %10.2f us" % mine
+            goal, is_met = "", None
+            if name != first:
+                text += "  ours %.2f, %.2f times" % tuple(figures[first][i] / mine[i] for i in range(2))
+            for start, which, most, words in goals:
+                if name != first and name.startswith(start):
+                    goal, is_met = words, None if most is None else figures[first][which] <= most * mine[which]
+            self.line(row, name, text, goal, is_met)
 
-    def chain(self):
-        if self.peer_is_made():
-            by_hand = lambda count: self.launcher + [self.peer, "chain", str(count), "0"]
-            ours, peer = a_step(self.rounds, 40000, 2000, self.ours("chain", 2, "--dist", "x=4:1"), by_hand)  # one home: two cells are two messages a step
-            self.compared("chain", ours, peer, 3, "3 times by hand")
 
-    def halo(self):
-        if self.peer_is_made():
-            by_hand = lambda count: self.launcher + [self.peer, "halo", str(count), str(ROWS)]
-            half = "%dx2048:2x1" % (ROWS // 2)
-            ours, peer = a_step(self.rounds, 202, 2, self.ours("halo", 2, "--dist", "A=" + half, "--dist", "B=" + half), by_hand)
-            self.compared("halo", ours, peer, 1.05, "within 5 % of by hand")
+def apart(bench):
+    half = ["--dist", "X=2048x2048:2x1", "--dist", "Y=2048x2048:2x1"]
+    words = [bench.rivals.ours("ranks", "steps"), "--entry", "apart", "--quiet", "--input", "X=zeros", "--input", "Y=zeros", "--dim", "n=4096"]
+    ranked = Rival("ours", lambda count, _: bench.rivals.launcher + words + half + ["--workers", "cpu=1", "--set", "count=%d" % count])
+    alone = Rival("ours, one process", lambda count, _: words + ["--workers", "cpu=2", "--set", "count=%d" % count])
+    found = a_step(bench.rounds, *bench.steps(22, 2), [ranked, alone])
+    bench.table("apart", found, [("ours, one process", 0, 1 / 0.97, "0.97 of one process, processors")])
 
-    def apart(self):
-        half = "%dx2048:2x1" % (ROWS // 2)
-        ranked = self.ours("apart", 2, "--workers", "cpu=1", "--dist", "X=" + half, "--dist", "Y=" + half)
-        ours, alone = a_step(self.rounds, 22, 2, ranked, self.ours("apart", 1, "--workers", "cpu=2"))
-        self.row("apart", "processors %.0f us against %.0f us a step, efficiency %.3f; wall %.0f against %.0f us" % (
-            ours[0], alone[0], alone[0] / ours[0], ours[1], alone[1]), "0.97 of one process", alone[0] >= 0.97 * ours[0])
 
-    def predicted(self):
-        words = ["run", os.path.join(HERE, "product.pto"), "--engine", "timing", "--skip-kernels", "--ranks", "1024", "--dim", "n=65536", "--net", "2000,25"]
-        done = subprocess.run([self.ptoc] + words + ["--stats"], capture_output=True, text=True, check=True)
-        efficiency = float(re.search(r"efficiency ([0-9.]+)", done.stdout).group(1))
-        self.row("predicted", "efficiency %.3f of 262,144 tasks on 1,024 ranks" % efficiency, "0.9", efficiency >= 0.9)
+def predicted(bench):
+    words = ["run", os.path.join(HERE, "product.pto"), "--engine", "timing", "--skip-kernels", "--ranks", "1024", "--dim", "n=65536", "--net", "2000,25"]
+    done = subprocess.run([bench.rivals.ptoc] + words + ["--stats"], capture_output=True, text=True, check=True)
+    efficiency = float(re.search(r"efficiency ([0-9.]+)", done.stdout).group(1))
+    bench.line("predicted", "ours", "efficiency %.3f of 262,144 tasks on 1,024 ranks" % efficiency, "0.9", efficiency >= 0.9)
+
+
+ROWS = dict(chain=steps.chain, halo=steps.halo, grain=grain.row, product=matrix.product, cholesky=matrix.cholesky, apart=apart, predicted=predicted)
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--size", type=int, default=1024, help="of the matrices of product and cholesky, up to 4096 and more")
+    p.add_argument("--blocks", type=lambda text: [int(b) for b in text.split(",")], default=[128, 64, 256, 512], help="tiles and blocks that are tried there")
+    p.add_argument("--divide", type=int, default=1, help="so many times fewer steps, to see that a row runs where a machine has other work")
     p.add_argument("--build", default=os.path.join(TOP, "build", "release"))
     p.add_argument("--mpi", default="", help="openmpi or mpich; default: that of mpirun")
-    p.add_argument("rows", nargs="*", default=["chain", "halo", "apart", "predicted"])
+    p.add_argument("rows", nargs="*", default=list(ROWS))
     given = p.parse_args()
-    bench = Bench(given.build, given.rounds, given.mpi)
+    unknown = set(given.rows) - set(ROWS)
+    if unknown:
+        sys.exit("no row %s; there are %s" % (", ".join(sorted(unknown)), ", ".join(ROWS)))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what runs is ended, too
+    bench = Bench(given)
+    print("# %s; load %.1f when it began; medians of %d rounds" % (bench.rivals.blas, os.getloadavg()[0], given.rounds), flush=True)
     for row in given.rows:
-        getattr(bench, row)()
+        ROWS[row](bench)
     sys.exit(0 if bench.good else 1)
 
 

@@ -90,9 +90,10 @@ def main():
 
 
 if __name__ == "__main__":
-    import run
+    sys.path.append(os.path.dirname(HERE))
+    from openblas import openblas
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    coretype = run.openblas()[1]
+    coretype = openblas()[1]
     if coretype and "OPENBLAS_CORETYPE" not in os.environ:  # the library reads it when it is loaded
         os.environ["OPENBLAS_CORETYPE"] = coretype
         os.execv(sys.executable, [sys.executable, "-B", *sys.argv])

@@ -22,21 +22,11 @@ import numpy as np
 import problems
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.dirname(HERE))
+from openblas import openblas  # noqa: E402
+
 ROOT = os.path.join(HERE, "..", "..")
 PEERS = ["ours", "NumPy", "PyTorch", "OpenMP"]
-
-
-def openblas():
-    """(version and kernels, what OPENBLAS_CORETYPE should be or None)"""
-    try:
-        library = ctypes.CDLL("libopenblas.so.0")
-        library.openblas_get_corename.restype = library.openblas_get_config.restype = ctypes.c_char_p
-    except (OSError, AttributeError):
-        return "unknown", None
-    flags = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "")
-    core = library.openblas_get_corename().decode()
-    better = "SkylakeX" if "avx512f" in flags else "Haswell" if "avx2" in flags else None
-    return library.openblas_get_config().decode().split()[1], better if core in ("Prescott", "Core2", "Nehalem") else None
 
 
 def build(folder, chosen):
