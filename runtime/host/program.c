@@ -423,10 +423,8 @@ static int run_and_report(struct session *s)
         written = write_results(s);
     else if (code != HOST_OK && ptoi_watch_signal())
         code = 128 + ptoi_watch_signal();
-    if (code == HOST_OK && s->options.stats)
-        ptoi_ranked_print_stats(s);
-    else if (code == HOST_OK)
-        ptoi_ranked_advise_pages(s, stderr);
+    if (code == HOST_OK && s->options.stats) ptoi_ranked_print_stats(s);
+    if (code == HOST_OK) ptoi_ranked_advise_pages(s, s->options.stats ? stdout : stderr);
     if (code == HOST_OK && !session_is_first(s)) code = ptoi_ranked_write_schedule(s);
     if (code == HOST_OK) code = ptoi_planned_report(s);
     if (!session_is_first(s)) return code;

@@ -179,6 +179,13 @@ static struct dist_source source_of(const struct session *s, int32_t f)
     return source;
 }
 
+struct tensor *ptoi_ranked_counted_array(const struct session *s, int32_t f)
+{
+    if (!session_is_tensor(&s->entry->formals[f])) return NULL;
+    struct tensor *t = ptoi_dist_tensor(s->rt->dist, s->formals[f].array.data);
+    return t && t->is_counted ? t : NULL;
+}
+
 void ptoi_ranked_give(struct session *s)
 {
     for (int32_t f = 0; s->rt->dist && f < s->entry->formal_count; f++) {

@@ -20,6 +20,8 @@ int ptoi_ranked_bind(struct session *s);
 bool ptoi_ranked_reads_cells(const struct session *s, int32_t f);
 /* Is it zeros before the run, of which a rank has memory where it touches them? */
 bool ptoi_ranked_begins_empty(const struct session *s, int32_t f);
+/* The array of formal f, if its pages were counted; else NULL. */
+struct tensor *ptoi_ranked_counted_array(const struct session *s, int32_t f);
 /* ranked_files.c: all ranks open their file of formal f, and `code` is how that went; is_there: there is a file of this
  * name, though it may be wrong.  A rank that sees none takes the shape that rank 0 has. */
 int ptoi_ranked_open_file(struct session *s, int32_t f, int code, bool is_there);
@@ -70,7 +72,5 @@ void ptoi_ranked_print_counted(const char *text, const struct counted *c);
 void ptoi_ranked_print_stats(struct session *s);
 /* ranked_pages.c: the same; without --stats too. */
 void ptoi_ranked_advise_pages(struct session *s, FILE *out);
-/* The array of formal f, if its pages were counted; else NULL. */
-struct tensor *ptoi_ranked_counted_array(const struct session *s, int32_t f);
 
 #endif

@@ -14,13 +14,6 @@
 /* A rank may always have so much more than its cells and copies, so it is worth no advice. */
 enum { SPARED_BYTES = 1 << 20 };
 
-struct tensor *ptoi_ranked_counted_array(const struct session *s, int32_t f)
-{
-    if (!session_is_tensor(&s->entry->formals[f])) return NULL;
-    struct tensor *t = ptoi_dist_tensor(s->rt->dist, s->formals[f].array.data);
-    return t && t->is_counted ? t : NULL;
-}
-
 /* ---- a distribution whose cells have longer rows ----------------------------------------------------------------- */
 
 /* The same grid, with cells that are `times` as long in dimension k; false: then a part of the grid has none. */

@@ -290,7 +290,5 @@ static void print_lines(const struct session *s, const struct sums *sum)
 void ptoi_ranked_print_stats(struct session *s)
 {
     struct sums sum = {.kernels = 0};
-    if (!s->wire || !count_all(s, &sum)) return;
-    if (session_is_first(s)) print_lines(s, &sum);
-    ptoi_ranked_advise_pages(s, stdout);
+    if (s->wire && count_all(s, &sum) && session_is_first(s)) print_lines(s, &sum);
 }
