@@ -394,23 +394,6 @@ SLOW_PATH static void find_and_supersede_any(const struct look *l, const struct 
     }
 }
 
-static inline void note_mark(const struct look *l, uint64_t mark)
-{
-    if (tile_holds(l->m, mark)) found_note(l->m, l->found, mark - 1);
-}
-
-/* The access of a tile, where that needs nothing but the table; false: what the table holds was found, no more. */
-static inline __attribute__((always_inline)) bool take_tile(const struct look *l, struct tile *t, enum access access,
-                                                            uint64_t task_id)
-{
-    note_mark(l, t->writer);
-    if (access == ACCESS_READ) return tile_read(l->m, t, task_id);
-    for (int k = 0; k < TILE_READERS; k++) note_mark(l, t->reader[k]);
-    if (access == ACCESS_ACC || tile_holds(l->m, t->more)) return false;
-    tile_write(t, task_id);
-    return true;
-}
-
 /* The same.  Mostly earlier tasks have used these very bytes, and so the whole chain goes. */
 static inline __attribute__((always_inline)) void find_and_supersede(const struct look *l, const struct map_entry *own,
                                                                      uint64_t *link, uint64_t task_id)
@@ -465,7 +448,7 @@ void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t co
     m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
     for (const struct map_access *end = a + count; a < end; a++) {
         struct tile *const tile = tile_of(a->buffer, a->region);
-        if (tile && take_tile(&l, tile, a->access, task_id)) continue;
+        if (tile && tile_take(m, tile, a->access, task_id, found)) continue;
         struct head *cell = near_cell(m, a->buffer, a->region);
         CHECK(m->ring.next - m->ring.first < m->capacity);
         if (cell)
@@ -496,47 +479,48 @@ SLOW_PATH static void hang_reader(struct tensormap *m, const struct map_entry *e
     struct map_entry *const to = entry_at(m, m->ring.next);
     CHECK(m->ring.next - m->ring.first < m->capacity);
     if (to != e) entry_copy(to, e);
-    link_newest(to, m->ring.next, &m->head[cell_of(m, to->buffer, &to->region)].chain[READS]);
+    link_newest(to, m->ring.next, &m->head[head_of_tile(m, to->buffer, tile)].chain[READS]);
     entry_take(m, to, task_id);
     tile->more = task_id + 1;
 }
 
-/* What take_tile did not do of a tile. */
+/* What tile_take did not do of a tile. */
 static void take_crowded(const struct look *l, const struct map_entry *e, struct tile *tile, uint64_t task_id)
 {
     if (e->access == ACCESS_READ) {
         hang_reader(l->m, e, tile, task_id);
     } else {
-        find_and_supersede(l, e, &l->m->head[cell_of(l->m, e->buffer, &e->region)].chain[READS], task_id);
+        find_and_supersede(l, e, &l->m->head[head_of_tile(l->m, e->buffer, tile)].chain[READS], task_id);
         tile_write_crowded(tile, task_id);
     }
 }
 
-/* What ptoi_map_take_in_place does not do itself; the producers that it has found are noted again. */
-SLOW_PATH static void take_rest(struct tensormap *m, struct map_entry *e, const struct map_entry *end,
-                                const void *kernel, uint64_t task_id, struct map_found *found)
+/* Accesses of any buffers; `found` has what was found for those before them. */
+SLOW_PATH static void take_any(const struct look *l, struct map_entry *e, const struct map_entry *end, uint64_t task_id)
 {
-    const struct look l = {m, kernel, found};
-    const int32_t count = found->count;
-    begin(m, found);
-    for (int32_t k = 0; k < count; k++) found_note(m, found, found->task_id[k]);
-    m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
+    struct tensormap *m = l->m;
     for (struct map_entry *to = entry_at(m, m->ring.next); e < end; e++) {
         struct tile *const tile = tile_of(e->buffer, &e->region);
-        if (tile && take_tile(&l, tile, (enum access)e->access, task_id)) continue;
+        if (tile && tile_take(m, tile, (enum access)e->access, task_id, l->found)) continue;
         struct head *cell = near_cell(m, e->buffer, &e->region);
         CHECK(m->ring.next - m->ring.first < m->capacity && to == entry_at(m, m->ring.next));
         if (cell) {
             if (to != e) entry_copy(to, e);
-            find_and_hang(&l, to++, cell, task_id);
+            find_and_hang(l, to++, cell, task_id);
             continue;
         }
         if (tile && e->access != ACCESS_ACC)
-            take_crowded(&l, e, tile, task_id);
+            take_crowded(l, e, tile, task_id);
         else
-            take_far(&l, e, task_id);
+            take_far(l, e, task_id);
         to = entry_at(m, m->ring.next);
     }
+}
+
+static inline void begin_own(struct tensormap *m, struct map_found *found, uint64_t task_id)
+{
+    begin(m, found);
+    m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
 }
 
 /* As found_note, where they are few. */
@@ -571,7 +555,28 @@ SLOW_PATH static void take_tiles(struct tensormap *m, struct map_entry *e, const
         }
     }
     found->count = count;
-    if (e < end) take_rest(m, e, end, kernel, task_id, found);
+    if (e == end) return;
+    const struct look l = {m, kernel, found};
+    begin_own(m, found, task_id);
+    for (int32_t k = 0; k < count; k++) found_note(m, found, ids[k]); /* they are again where they are */
+    take_any(&l, e, end, task_id);
+}
+
+/* Accesses of which the first is of a buffer without a table. */
+SLOW_PATH static void take_entries(struct tensormap *m, struct map_entry *e, const struct map_entry *end,
+                                   const void *kernel, uint64_t task_id, struct map_found *found)
+{
+    const struct look l = {m, kernel, found};
+    begin_own(m, found, task_id);
+    for (; e < end; e++) {
+        struct head *cell = near_cell(m, e->buffer, &e->region);
+        CHECK(m->ring.next - m->ring.first < m->capacity && e == entry_at(m, m->ring.next));
+        if (!cell) {
+            take_any(&l, e, end, task_id);
+            return;
+        }
+        find_and_hang(&l, e, cell, task_id);
+    }
 }
 
 void ptoi_map_take_in_place(struct tensormap *m, struct map_entry *e, const struct map_entry *end, const void *kernel,
@@ -582,7 +587,7 @@ void ptoi_map_take_in_place(struct tensormap *m, struct map_entry *e, const stru
     if (e->buffer->tiled)
         take_tiles(m, e, end, kernel, task_id, found);
     else
-        take_rest(m, e, end, kernel, task_id, found);
+        take_entries(m, e, end, kernel, task_id, found);
 }
 
 void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,

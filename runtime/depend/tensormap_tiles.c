@@ -183,11 +183,6 @@ static uint32_t tile_behind(const struct tile_table *t, int64_t end)
     return end <= t->origin ? 0 : tile_from(t, end - 1 + t->rows * t->row_bytes);
 }
 
-static void note_mark(struct tensormap *m, struct map_found *found, uint64_t mark)
-{
-    if (tile_holds(m, mark)) found_note(m, found, mark - 1);
-}
-
 static void find_in_table(struct tensormap *m, const struct tile_table *t, const struct region *r, enum access access,
                           struct map_found *found)
 {
@@ -196,8 +191,8 @@ static void find_in_table(struct tensormap *m, const struct tile_table *t, const
         if (!tile_holds(m, newest_of(tile))) continue;
         const struct region region = region_of_tile(t, i);
         if (!ptoi_region_overlaps(r, &region)) continue;
-        note_mark(m, found, tile->writer);
-        for (int k = 0; k < TILE_READERS && access != ACCESS_READ; k++) note_mark(m, found, tile->reader[k]);
+        tile_note(m, found, tile->writer);
+        for (int k = 0; k < TILE_READERS && access != ACCESS_READ; k++) tile_note(m, found, tile->reader[k]);
     }
 }
 

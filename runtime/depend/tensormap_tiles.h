@@ -55,6 +55,23 @@ static inline void tile_write_crowded(struct tile *t, uint64_t task_id)
     t->more = more;
 }
 
+static inline void tile_note(struct tensormap *m, struct map_found *found, uint64_t mark)
+{
+    if (tile_holds(m, mark)) found_note(m, found, mark - 1);
+}
+
+/* An access of the tile, where that needs nothing but the table; false: what the table holds was found, no more. */
+static inline __attribute__((always_inline)) bool tile_take(struct tensormap *m, struct tile *t, enum access access,
+                                                            uint64_t task_id, struct map_found *found)
+{
+    tile_note(m, found, t->writer);
+    if (access == ACCESS_READ) return tile_read(m, t, task_id);
+    for (int k = 0; k < TILE_READERS; k++) tile_note(m, found, t->reader[k]);
+    if (access == ACCESS_ACC || tile_holds(m, t->more)) return false;
+    tile_write(t, task_id);
+    return true;
+}
+
 /* As tile_of, in a matrix: row and column are those of the region's first byte. */
 static inline struct tile *tile_of_matrix(const struct map_buffer *b, const struct region *r, int64_t row,
                                           int64_t column)
@@ -74,6 +91,13 @@ static inline __attribute__((always_inline)) struct tile *tile_of(const struct m
     const int64_t row = grid_divide((int64_t)at, b->cell_inverse[0]), column = (int64_t)at - row * b->cell[0];
     if (b->levels != 1) return tile_of_matrix(b, r, row, column);
     return column == 0 && r->run == b->cell[0] && r->rank == 0 ? &b->tiles[row] : NULL;
+}
+
+/* Of the cell that is the tile. */
+static inline uint32_t head_of_tile(const struct tensormap *m, const struct map_buffer *b, const struct tile *t)
+{
+    const uint32_t i = (uint32_t)(t - b->tiles), columns = b->tables->columns;
+    return b->levels == 1 ? head_of_cell(m, b, i, 0, 0) : head_of_cell(m, b, i / columns, i % columns, 0);
 }
 
 static inline bool region_holds(const struct region *outer, const struct region *inner)
