@@ -1,8 +1,8 @@
 /* tensormap_tiles.c - tables of tiles: making and closing them, and what is rare.
  * Idea       Note [tile tables]; what each access of a tile needs is in tensormap_tiles.h.
  * Owner      the orchestrator, through tensormap.c.
- * Invariant  a buffer whose table is in use has no entries but of crowded tiles' readers; one with any table has no fast
- *            path to its entries.
+ * Invariant  a buffer whose table is in use has no entries but those of readers that find no place in their tile; one
+ *            with any table has no fast path to its entries.
  * Blocks     never, and allocates only in ptoi_tiles_create: what finds no room in the pool has entries.
  * Tests      test/runtime/test_tensormap_tiles.c, test_tensormap_model.c
  */
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #ifdef PTO_TINY
-enum { POOL_TILES = 64, TABLE_TILES = 32 };
+enum { POOL_TILES = 512, TABLE_TILES = 256 };
 #else
 enum { POOL_TILES = 1 << 14, TABLE_TILES = 1 << 12 };
 #endif
