@@ -2,7 +2,8 @@
  * Idea       A ring of entries, one for each access, in task order.  An entry hangs in the chain of the cell of its
  *            buffer's grid that it touches, Note [cells]; all chains are in one hash table.  Exact overlap decides,
  *            cells only choose whom to ask.  Tiles that are used again and again are a cell each, with a chain of their
- *            own: one writer and its readers.
+ *            own: one writer and its readers.  A buffer of which all accesses are tiles has a table of them instead,
+ *            Note [tile tables].
  * Owner      the orchestrator.
  * Invariant  Every entry that is not dead is in the chain of each cell it touches, Note [chains].  It is dead from when
  *            its buffer is closed or a later write covers it, Note [superseded].  Its place in the ring comes back in
@@ -10,9 +11,8 @@
  * Blocks     never, and allocates only in ptoi_map_create.
  * Tests      test/runtime/test_tensormap.c, test_tensormap_model.c
  */
-#include "tensormap_parts.h"
+#include "tensormap_tiles.h"
 #include "shared/check.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* Note [superseded]
@@ -28,20 +28,6 @@ struct look {
     const void *kernel;
     struct map_found *found;
 };
-
-enum { NOT_FOUND = -1 }; /* seen.at: the slot is that of the task that looks */
-
-static inline void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id)
-{
-    struct seen *seen = &m->seen[task_id & m->window_mask];
-    if (seen->stamp != m->stamp) {
-        seen->stamp = m->stamp;
-        seen->at = found->count;
-        found->task_id[found->count++] = task_id;
-    } else if (seen->at != NOT_FOUND && found->task_id[seen->at] < task_id) {
-        found->task_id[seen->at] = task_id; /* the slot was reused, so the older task has completed */
-    }
-}
 
 static void note_waste(struct map_buffer *b)
 {
@@ -157,6 +143,7 @@ SLOW_PATH static bool find_far(const struct look *l, struct map_access *a)
 {
     struct tensormap *m = l->m;
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
+    if (b->tables) ptoi_tiles_find(m, b, a->region, a->access, l->found);
     if (b->entries == 0 || (a->access == ACCESS_READ && !is_live(m, b->written))) return false;
     const struct map_cells *c = &a->cells;
     locate(m, a);
@@ -174,12 +161,6 @@ SLOW_PATH static bool find_far(const struct look *l, struct map_access *a)
     }
     if (b->list) find_at(l, a, head_of_list(m, b));
     return true;
-}
-
-static inline bool region_holds(const struct region *outer, const struct region *inner)
-{
-    if (outer->low > inner->low || outer->high < inner->high) return false;
-    return outer->rank == 0 || ptoi_region_equals(outer, inner) || ptoi_region_contains(outer, inner);
 }
 
 /* Does the write make an entry of the same cell needless?  See Note [superseded]. */
@@ -270,12 +251,15 @@ static inline void begin(struct tensormap *m, struct map_found *found)
 
 void ptoi_map_begin(struct tensormap *m, struct map_found *found) { begin(m, found); }
 
+/* It may hold accesses, or be joined to one that does. */
+static inline bool is_used(const struct map_buffer *b) { return b->entries || b->joined || b->tables; }
+
 static inline void find_one(const struct look *l, struct map_access *a)
 {
     struct head *cell = near_cell(l->m, a->buffer, a->region);
     if (cell)
         find_in_cell(l, a->buffer, a->region, a->access, cell);
-    else if (a->buffer->entries || a->buffer->joined)
+    else if (is_used(a->buffer))
         find_far(l, a);
 }
 
@@ -355,14 +339,17 @@ static void add_far(struct tensormap *m, struct map_access *a, bool is_located, 
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
     CHECK(m->ring.next - m->ring.first < m->capacity);
     if (b->levels && !is_located) locate(m, a);
+    const bool is_tile = b->tables && ptoi_tiles_add(m, b, a->region, a->access, task_id);
     if ((a->access == ACCESS_WRITE || a->access == ACCESS_UPDATE) && b->entries) supersede_far(m, a, task_id);
+    if (is_tile) return;
     if (b->entries == 0) {
         grid_first(m, a);
-    } else if (has_wasted(b)) {
+        if (ptoi_tiles_open(m, b) && ptoi_tiles_add(m, b, a->region, a->access, task_id)) return;
+    } else if (has_wasted(b) && !b->tiles) {
         ptoi_map_regrid(m, b, a->region);
         locate(m, a);
     }
-    b->is_odd = b->apart > 0;
+    b->is_odd = b->apart > 0 || b->tables;
     ptoi_map_set_near(b);
 
     const uint64_t p = m->ring.next;
@@ -377,7 +364,7 @@ static void add_far(struct tensormap *m, struct map_access *a, bool is_located, 
 
 SLOW_PATH static void find_and_add_far(const struct look *l, struct map_access *a, uint64_t task_id)
 {
-    const bool is_located = (a->buffer->entries || a->buffer->joined) && find_far(l, a);
+    const bool is_located = is_used(a->buffer) && find_far(l, a);
     add_far(l->m, a, is_located, l->kernel, task_id);
 }
 
@@ -460,6 +447,8 @@ void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t co
     const struct look l = {m, kernel, found};
     m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
     for (const struct map_access *end = a + count; a < end; a++) {
+        struct tile *const tile = tile_of(a->buffer, a->region);
+        if (tile && tile_take(m, tile, a->access, task_id, found)) continue;
         struct head *cell = near_cell(m, a->buffer, a->region);
         CHECK(m->ring.next - m->ring.first < m->capacity);
         if (cell)
@@ -469,27 +458,136 @@ void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t co
     }
 }
 
-/* It has the place that it will have as an entry. */
+/* It has the place that it will have as an entry, if all before it have become one. */
 SLOW_PATH static void take_far(const struct look *l, struct map_entry *e, uint64_t task_id)
 {
     struct map_access a = {.buffer = e->buffer, .region = &e->region, .access = (enum access)e->access};
     find_and_add_far(l, &a, task_id);
 }
 
-void ptoi_map_take_in_place(struct tensormap *m, struct map_entry *e, const struct map_entry *end, const void *kernel,
-                            uint64_t task_id, struct map_found *found)
+/* It goes to a place before its own. */
+static void entry_copy(struct map_entry *to, const struct map_entry *from)
 {
-    const struct look l = {m, kernel, found};
+    to->buffer = from->buffer;
+    to->access = from->access;
+    region_copy(&to->region, &from->region);
+}
+
+/* A reader of a tile that finds no place there. */
+SLOW_PATH static void hang_reader(struct tensormap *m, const struct map_entry *e, struct tile *tile, uint64_t task_id)
+{
+    struct map_entry *const to = entry_at(m, m->ring.next);
+    CHECK(m->ring.next - m->ring.first < m->capacity);
+    if (to != e) entry_copy(to, e);
+    link_newest(to, m->ring.next, &m->head[head_of_tile(m, to->buffer, tile)].chain[READS]);
+    entry_take(m, to, task_id);
+    tile->more = task_id + 1;
+}
+
+/* What tile_take did not do of a tile. */
+static void take_crowded(const struct look *l, const struct map_entry *e, struct tile *tile, uint64_t task_id)
+{
+    if (e->access == ACCESS_READ) {
+        hang_reader(l->m, e, tile, task_id);
+    } else {
+        find_and_supersede(l, e, &l->m->head[head_of_tile(l->m, e->buffer, tile)].chain[READS], task_id);
+        tile_write_crowded(tile, task_id);
+    }
+}
+
+/* Accesses of any buffers; `found` has what was found for those before them. */
+SLOW_PATH static void take_any(const struct look *l, struct map_entry *e, const struct map_entry *end, uint64_t task_id)
+{
+    struct tensormap *m = l->m;
+    for (struct map_entry *to = entry_at(m, m->ring.next); e < end; e++) {
+        struct tile *const tile = tile_of(e->buffer, &e->region);
+        if (tile && tile_take(m, tile, (enum access)e->access, task_id, l->found)) continue;
+        struct head *cell = near_cell(m, e->buffer, &e->region);
+        CHECK(m->ring.next - m->ring.first < m->capacity && to == entry_at(m, m->ring.next));
+        if (cell) {
+            if (to != e) entry_copy(to, e);
+            find_and_hang(l, to++, cell, task_id);
+            continue;
+        }
+        if (tile && e->access != ACCESS_ACC)
+            take_crowded(l, e, tile, task_id);
+        else
+            take_far(l, e, task_id);
+        to = entry_at(m, m->ring.next);
+    }
+}
+
+static inline void begin_own(struct tensormap *m, struct map_found *found, uint64_t task_id)
+{
     begin(m, found);
     m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
+}
+
+/* As found_note, where they are few. */
+static inline int32_t few_note(uint64_t *found, int32_t count, uint64_t retired, uint64_t mark, uint64_t own)
+{
+    if (mark <= retired || mark == own) return count;
+    for (int32_t k = 0; k < count; k++)
+        if (found[k] == mark - 1) return count;
+    found[count] = mark - 1;
+    return count + 1;
+}
+
+/* Tiles that come first: there are few producers of a task whose accesses are all tiles. */
+SLOW_PATH static void take_tiles(struct tensormap *m, struct map_entry *e, const struct map_entry *end,
+                                 const void *kernel, uint64_t task_id, struct map_found *found)
+{
+    const uint64_t retired = m->retired, own = task_id + 1;
+    uint64_t *const ids = found->task_id;
+    int32_t count = 0;
+    for (; e < end; e++) {
+        struct tile *const t = tile_of(e->buffer, &e->region);
+        const enum access access = (enum access)e->access;
+        if (!t || access == ACCESS_ACC) break;
+        count = few_note(ids, count, retired, t->writer, own);
+        if (access == ACCESS_READ) {
+            if (!tile_read(m, t, task_id)) hang_reader(m, e, t, task_id);
+        } else {
+            if (tile_holds(m, t->more)) break;
+            if (t->reader[0])
+                for (int k = 0; k < TILE_READERS; k++) count = few_note(ids, count, retired, t->reader[k], own);
+            tile_write(t, task_id);
+        }
+    }
+    found->count = count;
+    if (e == end) return;
+    const struct look l = {m, kernel, found};
+    begin_own(m, found, task_id);
+    for (int32_t k = 0; k < count; k++) found_note(m, found, ids[k]); /* they are again where they are */
+    take_any(&l, e, end, task_id);
+}
+
+/* Accesses of which the first is of a buffer without a table. */
+SLOW_PATH static void take_entries(struct tensormap *m, struct map_entry *e, const struct map_entry *end,
+                                   const void *kernel, uint64_t task_id, struct map_found *found)
+{
+    const struct look l = {m, kernel, found};
+    begin_own(m, found, task_id);
     for (; e < end; e++) {
         struct head *cell = near_cell(m, e->buffer, &e->region);
         CHECK(m->ring.next - m->ring.first < m->capacity && e == entry_at(m, m->ring.next));
-        if (cell)
-            find_and_hang(&l, e, cell, task_id);
-        else
-            take_far(&l, e, task_id);
+        if (!cell) {
+            take_any(&l, e, end, task_id);
+            return;
+        }
+        find_and_hang(&l, e, cell, task_id);
     }
+}
+
+void ptoi_map_take_in_place(struct tensormap *m, struct map_entry *e, const struct map_entry *end, const void *kernel,
+                            uint64_t task_id, struct map_found *found)
+{
+    found->count = 0;
+    if (e == end) return;
+    if (e->buffer->tiled)
+        take_tiles(m, e, end, kernel, task_id, found);
+    else
+        take_entries(m, e, end, kernel, task_id, found);
 }
 
 void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,
@@ -497,86 +595,4 @@ void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region
 {
     struct map_access a = {.buffer = b, .region = r, .access = access};
     if (r->run > 0) add_far(m, &a, false, kernel, task_id);
-}
-
-void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
-{
-    uint64_t p = m->ring.first;
-    for (const uint64_t next = m->ring.next; p < next; p++) {
-        const struct map_entry *e = entry_at(m, p);
-        if (!e->buffer) continue; /* a dead one waits for nobody */
-        if (e->task_id >= first_live_task) break;
-        entry_leave(m, e, p);
-    }
-    m->ring.first = p;
-}
-
-void ptoi_map_forget_task(struct tensormap *m, uint64_t task_id)
-{
-    for (uint64_t p = m->ring.next; p-- > m->ring.first && entry_at(m, p)->task_id == task_id;)
-        if (entry_at(m, p)->buffer) entry_kill(m, entry_at(m, p), p);
-    ptoi_map_retire(m, 0); /* the dead ones: no task may ever retire after it */
-}
-
-int64_t ptoi_map_used(const struct tensormap *m) { return (int64_t)(m->ring.next - m->ring.first); }
-
-int64_t ptoi_map_capacity(const struct tensormap *m) { return (int64_t)m->capacity; }
-
-void ptoi_map_forget(struct tensormap *m, struct map_buffer *b)
-{
-    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
-        struct map_entry *e = entry_of(m, b, &p);
-        const uint64_t at = p;
-        p -= e->older;
-        entry_kill(m, e, at);
-    }
-}
-
-/* ---- making ---- */
-
-struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers)
-{
-    enum { LINE = 64 };
-    if (entries < 1 || entries > 1 << 26 || window < 1 || (window & (window - 1)) || outside_buffers < 1 ||
-        outside_buffers > 1 << 26)
-        return NULL;
-    struct tensormap *m = calloc(1, sizeof *m);
-    if (!m) return NULL;
-    int32_t bits = 0;
-    while (INT64_C(1) << bits < entries) bits++;
-    const size_t ring = (size_t)1 << bits, heads = (size_t)(bits < 3 ? 16 : 2 << bits);
-    m->ring.mask = ring - 1;
-    m->shift = 64 - __builtin_ctzll(heads);
-    m->capacity = (uint64_t)entries;
-    m->ring.first = m->ring.next = 1;
-    m->spare_fresh = 1;
-    m->spare_count = 4 * (uint32_t)entries + CELL_LIMIT; /* 4 cells an entry; entries that get none go to the list */
-    m->nodes = m->spare_fresh + m->spare_count;
-    m->window_mask = (uint64_t)window - 1;
-    m->entries_at = calloc(1, ring * sizeof *m->ring.entry + LINE);
-    m->rare = calloc(ring, sizeof *m->rare);
-    m->node = calloc(m->nodes, sizeof *m->node);
-    m->head = calloc(heads, sizeof *m->head);
-    m->wide = calloc(2 * heads, sizeof *m->wide);
-    m->seen = calloc((size_t)window, sizeof *m->seen);
-    if (!ptoi_outside_create(&m->out, outside_buffers) || !m->entries_at || !m->rare || !m->node || !m->head ||
-        !m->wide || !m->seen) {
-        ptoi_map_destroy(m);
-        return NULL;
-    }
-    m->ring.entry = (struct map_entry *)(((uintptr_t)m->entries_at + LINE - 1) / LINE * LINE);
-    return m;
-}
-
-void ptoi_map_destroy(struct tensormap *m)
-{
-    if (!m) return;
-    free(m->entries_at);
-    free(m->rare);
-    free(m->node);
-    free(m->head);
-    free(m->wide);
-    free(m->seen);
-    ptoi_outside_free(&m->out);
-    free(m);
 }

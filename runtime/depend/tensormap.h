@@ -21,15 +21,19 @@ struct map_buffer {
     uint32_t list;             /* and how many of these are too large for it */
     uint32_t waste;            /* entries looked at in vain since the grid was chosen */
     uint32_t known;            /* outside: the run in which exactly these bytes were registered; else 0 */
-    bool is_odd;      /* some are apart, or there was too much waste: look-ups and additions take the slow path */
-    uint32_t levels;  /* of the grid; 0: there is none yet, and what follows but for the positions says nothing */
-    uint64_t all;     /* position of the newest entry; 0: none */
-    uint64_t written; /* position of the newest that is not a read */
-    uint64_t key;     /* distinguishes its cells from those of other buffers in the hash table */
-    int64_t origin;   /* where cell 0 of the grid begins */
-    uint64_t reach;   /* see tensormap_parts.h */
-    uint64_t near;    /* the same, if the grid has one level and the buffer is not odd; else 0 */
-    int64_t cell[3];  /* stride of each level in bytes, see tensormap_parts.h */
+    uint32_t untiled;          /* outside: the run in which a table of tiles was in use, and is no more; else 0 */
+    bool is_odd;        /* some are apart, or there was too much waste: look-ups and additions take the slow path */
+    uint32_t levels;    /* of the grid; 0: there is none yet, and what follows but for the positions says nothing */
+    uint64_t all;       /* position of the newest entry; 0: none */
+    uint64_t written;   /* position of the newest that is not a read */
+    uint64_t key;       /* distinguishes its cells from those of other buffers in the hash table */
+    int64_t origin;     /* where cell 0 of the grid begins */
+    uint64_t reach;     /* see tensormap_parts.h */
+    uint64_t near;      /* the same, if the grid has one level and the buffer is not odd; else 0 */
+    uint64_t tiled;     /* as near, of the table of tiles that is in use; 0: there is none */
+    struct tile *tiles; /* of that table */
+    struct tile_table *tables; /* those that may hold accesses, Note [tile tables]; the one in use is the first */
+    int64_t cell[3];           /* stride of each level in bytes, see tensormap_parts.h */
     uint64_t cell_inverse[3], tile_inverse[3];
     int32_t tile[3];
 };

@@ -4,7 +4,7 @@
  * Owner      the orchestrator; nothing is changed.
  * Tests      test/runtime/test_tensormap*.c, all of which ask it
  */
-#include "tensormap_parts.h"
+#include "tensormap_tiles.h"
 
 /* The buffer's entries from its newest: as many as the buffer says. */
 static bool buffer_is_valid(const struct tensormap *m, const struct map_buffer *b)
@@ -19,8 +19,8 @@ static bool buffer_is_valid(const struct tensormap *m, const struct map_buffer *
         list += e->hanging == IN_LIST;
         apart += e->hanging != IN_CELL;
     }
-    return list == b->list && apart == b->apart && (!apart || b->is_odd) && !b->joined && (b->levels || !entries) &&
-           b->near == (b->levels == 1 && !b->is_odd ? b->reach : 0);
+    return list == b->list && apart == b->apart && ((!apart && !b->tables) || b->is_odd) && !b->joined &&
+           (b->levels || !entries) && b->near == (b->levels == 1 && !b->is_odd ? b->reach : 0);
 }
 
 /* Entries in their ring; those in chains are counted in *chained, nodes of the others in *nodes. */
@@ -90,7 +90,7 @@ bool ptoi_map_is_valid(const struct tensormap *m)
     for (uint32_t n = m->spare_free; n; n = m->node[n].sibling)
         if (++spare > m->spare_count) return false;
     return chained == to_chain && linked == nodes && spare == m->spare_count && spare + nodes + 1 == m->nodes &&
-           ptoi_outside_is_valid(&m->out);
+           ptoi_outside_is_valid(&m->out) && ptoi_tiles_are_valid(m);
 }
 
 int64_t ptoi_map_longest_chain(const struct tensormap *m)

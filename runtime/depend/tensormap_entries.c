@@ -1,10 +1,10 @@
 /* tensormap_entries.c - where an entry of the map hangs: in the chain of one cell, in several cells, or in the list of
- * its buffer; and how all entries of a buffer move at once.
+ * its buffer; how all entries of a buffer move at once; and how they leave.
  * Owner      the orchestrator.
  * Blocks     never, and allocates nothing.
  * Tests      test/runtime/test_tensormap_entries.c, test_tensormap_grid.c, test_tensormap_model.c
  */
-#include "tensormap_parts.h"
+#include "tensormap_tiles.h"
 
 /* ---- entries of several cells ---- */
 
@@ -192,5 +192,42 @@ void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buff
         else
             to->all = taken;
         last = taken;
+    }
+}
+
+/* ---- what comes back ---- */
+
+void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
+{
+    uint64_t p = m->ring.first;
+    for (const uint64_t next = m->ring.next; p < next; p++) {
+        const struct map_entry *e = entry_at(m, p);
+        if (!e->buffer) continue; /* a dead one waits for nobody */
+        if (e->task_id >= first_live_task) break;
+        entry_leave(m, e, p);
+    }
+    m->ring.first = p;
+    if (m->retired < first_live_task) m->retired = first_live_task;
+}
+
+void ptoi_map_forget_task(struct tensormap *m, uint64_t task_id)
+{
+    ptoi_tiles_forget_task(m, task_id);
+    for (uint64_t p = m->ring.next; p-- > m->ring.first && entry_at(m, p)->task_id == task_id;)
+        if (entry_at(m, p)->buffer) entry_kill(m, entry_at(m, p), p);
+    ptoi_map_retire(m, 0); /* the dead ones: no task may ever retire after it */
+}
+
+int64_t ptoi_map_used(const struct tensormap *m) { return (int64_t)(m->ring.next - m->ring.first); }
+
+int64_t ptoi_map_capacity(const struct tensormap *m) { return (int64_t)m->capacity; }
+
+void ptoi_map_forget(struct tensormap *m, struct map_buffer *b)
+{
+    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+        struct map_entry *e = entry_of(m, b, &p);
+        const uint64_t at = p;
+        p -= e->older;
+        entry_kill(m, e, at);
     }
 }

@@ -7,7 +7,7 @@
  * Blocks     never, and allocates only when it is created.
  * Tests      test/runtime/test_tensormap_outside.c, test_tensormap_model.c
  */
-#include "tensormap_parts.h"
+#include "tensormap_tiles.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +36,7 @@ static void join_with_next(struct tensormap *m, int64_t at)
     int64_t low = left->low < right->low ? left->low : right->low;
     int64_t high = left->high > right->high ? left->high : right->high;
     ptoi_map_move(m, gone, kept);
+    ptoi_tiles_join(m, gone, kept);
     kept->low = low;
     kept->high = high;
     kept->known = 0;
@@ -112,12 +113,13 @@ static uint64_t cache_at(int64_t low) { return (uint64_t)low * UINT64_C(0x9E3779
 
 /* Gives sorted[at] the bytes [low, high), if it is the only buffer that they overlap and nothing refers to it as it is:
  * its tasks have retired, and it was registered in another run, or never. */
-static bool begins_anew(struct outside *o, int64_t at, int64_t low, int64_t high)
+static bool begins_anew(struct tensormap *m, int64_t at, int64_t low, int64_t high)
 {
+    const struct outside *o = &m->out;
     if (at == o->count || o->sorted[at]->low >= high) return false;
     if (at + 1 < o->count && o->sorted[at + 1]->low < high) return false;
     struct map_buffer *const b = o->sorted[at];
-    if (is_known(o, b) || b->entries > 0) return false;
+    if (is_known(o, b) || b->entries > 0 || !ptoi_tiles_end(m, b)) return false;
     b->low = low;
     b->high = high;
     return true;
@@ -129,8 +131,13 @@ void ptoi_map_register_outside(struct tensormap *m, int64_t low, int64_t high)
     if (low >= high) return;
     const int64_t at = position_of(o, low);
     struct map_buffer *b = at < o->count ? o->sorted[at] : &o->nowhere;
-    if ((b->low != low || b->high != high) && !begins_anew(o, at, low, high)) b = outside_place(m, low, high, false);
+    if ((b->low != low || b->high != high) && !begins_anew(m, at, low, high)) b = outside_place(m, low, high, false);
     if (b->low == low && b->high == high) b->known = o->run;
+    /* the first access chooses a grid, and mostly a table of tiles */
+    if (b != &o->nowhere && b->entries == 0 && !b->tiles && ptoi_tiles_end(m, b)) {
+        b->levels = 0;
+        ptoi_map_set_near(b);
+    }
     o->cache[cache_at(low)] = b;
     o->has_known = true;
 }

@@ -71,6 +71,16 @@ struct outside {
     struct map_buffer nowhere; /* of empty regions */
 };
 
+/* See tensormap_tiles.h. */
+enum { TILE_TABLES = 64 };
+
+struct tile_pool {
+    struct tile *tile;
+    struct tile_table *table;
+    uint32_t fresh; /* tiles from here on, and tables from there, were never used */
+    uint32_t fresh_table;
+};
+
 struct tensormap {
     struct map_ring ring;
     struct entry_rare *rare; /* in step with its entries */
@@ -85,8 +95,24 @@ struct tensormap {
     struct node *node; /* 1 to nodes - 1 */
     uint32_t spare_free, spare_fresh, spare_count, nodes;
     void *entries_at; /* what entry was allocated as */
+    uint64_t retired; /* every task below */
+    struct tile_pool pool;
     struct outside out;
 };
+
+enum { NOT_FOUND = -1 }; /* seen.at: the slot is that of the task that looks */
+
+static inline void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id)
+{
+    struct seen *seen = &m->seen[task_id & m->window_mask];
+    if (seen->stamp != m->stamp) {
+        seen->stamp = m->stamp;
+        seen->at = found->count;
+        found->task_id[found->count++] = task_id;
+    } else if (seen->at != NOT_FOUND && found->task_id[seen->at] < task_id) {
+        found->task_id[seen->at] = task_id; /* the slot was reused, so the older task has completed */
+    }
+}
 
 static inline bool is_live(const struct tensormap *m, uint64_t position) { return position >= m->ring.first; }
 static inline struct map_entry *entry_at(const struct tensormap *m, uint64_t position)
@@ -228,7 +254,7 @@ static inline void entry_leave(struct tensormap *m, const struct map_entry *e, u
     if (--b->entries == 0) b->all = 0;
     if (e->hanging == IN_CELL) return;
     if (--b->apart == 0) {
-        b->is_odd = has_wasted(b);
+        b->is_odd = b->tables || has_wasted(b);
         ptoi_map_set_near(b);
     }
     if (e->hanging == IN_LIST)

@@ -117,14 +117,15 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
         if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
     }
 
+    const int64_t used = ptoi_map_used(o->edges.map);
     if (!ptoi_find_edges(o, s, kernel, alone)) return ptoi_recorded_fail(o);
+    o->edges.accesses = (int32_t)(ptoi_map_used(o->edges.map) - used); /* those that became entries */
     if (!ptoi_have_fan_in(o)) return ptoi_status(o->run_status);
 
     if (o->recorded.history && !ptoi_recorded_touch(o, HISTORY_TASK, o->rings.head - o->run.first_head, s, kernel))
         return ptoi_recorded_fail(o);
     write_task(o, s, kernel);
     if (s->terms.makes) write_back(o, s);
-    o->edges.accesses = s->accesses;
     if (o->flow.recorder) ptoi_orch_record(o, o->rings.head); /* before a worker can begin it */
     const uint64_t number = ptoi_publish_task(o);
     o->flow.ops->wake(o->flow.context);

@@ -9,7 +9,7 @@ RUNS = [
     ("window --workers cube=4 --window 16", "--window 512", "--window 512"),
     ("heap --workers cube=4,vector=4 --heap 512 --rings 1", "--heap 2048", "--heap 2048"),
     ("window --workers cube=8 --deps 16", "--deps 512", "--deps 512"),
-    ("window --workers cube=8 --tensormap 32", "--tensormap 512", "--tensormap 512"),
+    ("entries --workers cube=8 --tensormap 32", "--tensormap 512", "--tensormap 512"),
     ("cube --workers cube=2", "3 workers cube", "--workers cube=3"),
     ("vector --workers vector=2", "3 workers vector", "--workers vector=3"),
     ("accel --workers accel=1", "2 workers accel", "--workers accel=2"),

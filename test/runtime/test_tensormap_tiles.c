@@ -1,0 +1,310 @@
+/* test_tensormap_tiles.c - tables of tiles: what they find is what entries find, and whatever is no tile closes them.
+ * Idea       one map has a registered buffer, which gets a table, the other the same bytes as a buffer of the heap,
+ *            which has entries only.  The same tasks find the same producers in both.
+ */
+#include "pick.h"
+#include "tensormap_unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES = 4096, MOST = 4 };
+
+static struct map_buffer *registered(struct tensormap *m, int64_t low, int64_t high)
+{
+    ptoi_map_register_outside(m, low, high);
+    const struct region r = bytes_of(low, high - low);
+    return ptoi_map_find_outside(m, &r);
+}
+
+/* ---- two maps ---- */
+
+struct pair {
+    struct tensormap *tiles, *entries;
+    struct map_buffer of_heap;
+    struct region task[MOST];
+    enum access access[MOST];
+    int32_t count;
+    uint64_t ids[2][WINDOW + 64], head, tail;
+    struct map_found found[2];
+    int64_t in_table, tasks; /* tasks that took no entry */
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void expect_same(struct pair *p)
+{
+    EXPECT(p->found[0].count == p->found[1].count);
+    for (int k = 0; k < 2; k++) qsort(p->found[k].task_id, (size_t)p->found[k].count, sizeof(uint64_t), by_number);
+    for (int32_t i = 0; i < p->found[0].count; i++) {
+        EXPECT(p->ids[0][i] == p->ids[1][i]);
+        EXPECT(p->ids[0][i] >= p->tail && p->ids[0][i] < p->head);
+        EXPECT(i == 0 || p->ids[0][i] != p->ids[0][i - 1]);
+    }
+}
+
+static void find_and_add(struct tensormap *m, struct map_buffer *const *b, const struct pair *p, bool is_in_place,
+                         struct map_found *f)
+{
+    struct map_entry *const first = is_in_place ? ptoi_map_place(m, p->count) : NULL, *e = first;
+    struct map_access a[MOST];
+    for (int32_t i = 0; i < p->count; i++) {
+        a[i] = (struct map_access){.buffer = b[i], .region = &p->task[i], .access = p->access[i]};
+        if (!e) continue;
+        e->buffer = b[i];
+        e->access = (uint8_t)p->access[i];
+        e->region = p->task[i];
+        e++;
+    }
+    if (e) {
+        ptoi_map_take_in_place(m, first, e, NULL, p->head, f);
+    } else {
+        ptoi_map_begin(m, f);
+        ptoi_map_find_and_add(m, a, p->count, NULL, p->head, f);
+    }
+}
+
+static void retire(struct pair *p, uint64_t count)
+{
+    p->tail = p->tail + count < p->head ? p->tail + count : p->head;
+    ptoi_map_retire(p->tiles, p->tail);
+    ptoi_map_retire(p->entries, p->tail);
+}
+
+static void submit(struct pair *p)
+{
+    struct map_buffer *b[2][MOST];
+    for (int32_t i = 0; i < p->count; i++) {
+        b[0][i] = ptoi_map_find_outside(p->tiles, &p->task[i]);
+        b[1][i] = &p->of_heap;
+    }
+    while (p->head - p->tail == WINDOW || !ptoi_map_reserve(p->tiles, p->count) ||
+           !ptoi_map_reserve(p->entries, p->count))
+        retire(p, (uint64_t)pick(1, 20));
+    if (pick(0, 9) == 0) { /* an await, which only finds */
+        for (int k = 0; k < 2; k++) {
+            ptoi_map_begin(k ? p->entries : p->tiles, &p->found[k]);
+            ptoi_map_find(k ? p->entries : p->tiles, b[k][0], &p->task[0], p->access[0], NULL, &p->found[k]);
+        }
+        expect_same(p);
+    }
+    const bool is_in_place = pick(0, 3) > 0;
+    const int64_t used = ptoi_map_used(p->tiles);
+    find_and_add(p->tiles, b[0], p, is_in_place, &p->found[0]);
+    find_and_add(p->entries, b[1], p, is_in_place, &p->found[1]);
+    expect_same(p);
+    p->in_table += ptoi_map_used(p->tiles) == used;
+    p->tasks++;
+    if (pick(0, 199) == 0) { /* it will not run */
+        ptoi_map_forget_task(p->tiles, p->head);
+        ptoi_map_forget_task(p->entries, p->head);
+        retire(p, WINDOW); /* what it superseded is lost, so a run ends then */
+    }
+    p->head++;
+    if (pick(0, 3) == 0) retire(p, (uint64_t)pick(0, 6));
+}
+
+/* A run of `bytes` bytes, a tile of a matrix of 64 bytes in a row, or of the matrix that begins 256 bytes behind it. */
+struct tiling {
+    int64_t origin, row, rows, bytes;
+};
+
+static struct region tile_at(const struct tiling *g, int64_t x, int64_t y)
+{
+    struct region r;
+    EXPECT(ptoi_region_make(&r, MATRIX + g->origin + x * g->rows * g->row + y * g->bytes, 1, 2,
+                            (int64_t[]){g->rows, g->bytes}, (int64_t[]){g->row, 1}));
+    return r;
+}
+
+static struct region pick_tile(const struct tiling *g)
+{
+    const int64_t rows = (BYTES - g->origin) / (g->rows * g->row);
+    return tile_at(g, pick(0, rows < 9 ? rows - 1 : 8), g->row > g->bytes ? pick(0, g->row / g->bytes - 1) : 0);
+}
+
+static struct region pick_any(void)
+{
+    const int64_t low = pick(0, BYTES - 1), bytes = pick(1, BYTES - low);
+    return bytes_of(MATRIX + low, pick(0, 1) ? bytes : pick(1, bytes < 64 ? bytes : 64));
+}
+
+/* odd: of how many accesses one is no tile; 0: none is. */
+static void run_pair(const struct tiling *g, int64_t entries, int64_t odd, uint64_t first_id)
+{
+    struct pair *const p = calloc(1, sizeof *p);
+    EXPECT(p != NULL);
+    p->tiles = map_of(entries);
+    p->entries = map_of(entries);
+    for (int k = 0; k < 2; k++) p->found[k].task_id = p->ids[k];
+    p->head = p->tail = first_id;
+    ptoi_map_open(p->entries, &p->of_heap, MATRIX, MATRIX + BYTES);
+    for (int run = 0; run < 40; run++) {
+        registered(p->tiles, MATRIX, MATRIX + BYTES);
+        for (int64_t task = pick(1, 300); task > 0; task--) {
+            p->count = (int32_t)pick(1, MOST < entries ? MOST : entries);
+            for (int32_t i = 0; i < p->count; i++) {
+                const bool is_odd = odd > 0 && pick(1, odd) == 1;
+                p->task[i] = is_odd && pick(0, 1) ? pick_any() : pick_tile(g);
+                p->access[i] = is_odd && pick(0, 1) ? ACCESS_ACC : (enum access)(pick(0, 5) < 4 ? 0 : pick(1, 2));
+            }
+            submit(p);
+        }
+        EXPECT(ptoi_map_is_valid(p->tiles) && ptoi_map_is_valid(p->entries));
+        if (pick(0, 1)) retire(p, WINDOW); /* a run ends when all has, and another one begins */
+        if (p->head == p->tail) ptoi_map_end_run(p->tiles);
+    }
+    EXPECT(odd ? p->in_table > 0 && p->in_table < p->tasks : p->in_table > p->tasks / 2);
+    ptoi_map_destroy(p->tiles);
+    ptoi_map_destroy(p->entries);
+    free(p);
+}
+
+/* The last one is that of a view whose rows begin in the middle of the matrix's: some of its tiles are none. */
+static const struct tiling tilings[] = {{0, 64, 1, 64},   {0, 4096, 1, 4096}, {24, 40, 1, 40}, {0, 64, 4, 16},
+                                        {256, 64, 8, 64}, {0, 48, 3, 20},     {8, 64, 2, 8}};
+enum { TILINGS = sizeof tilings / sizeof tilings[0] };
+
+TEST(tiles_find_what_entries_find)
+{
+    rng_state = 88172645463325252u;
+    for (size_t k = 0; k + 1 < TILINGS; k++) {
+        run_pair(&tilings[k], 2000, 0, 0);
+        run_pair(&tilings[k], 16, 0, (UINT64_C(1) << 32) - 100);
+    }
+}
+
+TEST(what_is_no_tile_finds_the_tiles_and_is_found_by_them)
+{
+    rng_state = 1234567;
+    for (size_t k = 0; k < TILINGS; k++) {
+        run_pair(&tilings[k], 2000, 300, 0);
+        run_pair(&tilings[k], 2000, 20, (UINT64_C(1) << 63) - 100);
+        run_pair(&tilings[k], 8, 60, 5);
+    }
+}
+
+/* ---- one map ---- */
+
+static void take(struct tensormap *m, struct map_buffer *b, struct region r, enum access access, uint64_t id)
+{
+    struct map_access a = {.buffer = b, .region = &r, .access = access};
+    ptoi_map_begin(m, &found);
+    ptoi_map_find_and_add(m, &a, 1, NULL, id, &found);
+    EXPECT(ptoi_map_is_valid(m));
+}
+
+TEST(a_tile_takes_no_entry_until_it_has_many_readers)
+{
+    struct tensormap *m = map_of(64);
+    struct map_buffer *b = registered(m, MATRIX, MATRIX + 1024);
+    take(m, b, bytes_of(MATRIX, 64), ACCESS_WRITE, 0);
+    for (uint64_t id = 1; id <= 3; id++) take(m, b, bytes_of(MATRIX, 64), ACCESS_READ, id);
+    EXPECT(ptoi_map_used(m) == 0);
+    for (uint64_t id = 4; id <= 9; id++) take(m, b, bytes_of(MATRIX, 64), ACCESS_READ, id);
+    EXPECT(ptoi_map_used(m) == 6 && found.count == 1 && is_found(0));
+    take(m, b, bytes_of(MATRIX + 64, 64), ACCESS_READ, 10);
+    EXPECT(ptoi_map_used(m) == 6 && found.count == 0);
+    take(m, b, bytes_of(MATRIX, 64), ACCESS_UPDATE, 11);
+    EXPECT(found.count == 10);
+    take(m, b, bytes_of(MATRIX, 64), ACCESS_READ, 12);
+    EXPECT(found.count == 1 && is_found(11));
+    ptoi_map_destroy(m);
+}
+
+TEST(readers_that_have_retired_make_room)
+{
+    struct tensormap *m = map_of(64);
+    struct map_buffer *b = registered(m, MATRIX, MATRIX + 1024);
+    for (uint64_t id = 0; id < 100; id++) {
+        take(m, b, bytes_of(MATRIX, 64), ACCESS_READ, id);
+        ptoi_map_retire(m, id < 2 ? 0 : id - 1);
+        EXPECT(ptoi_map_used(m) == 0);
+    }
+    take(m, b, bytes_of(MATRIX, 64), ACCESS_WRITE, 100);
+    EXPECT(found.count == 2 && is_found(98) && is_found(99));
+    ptoi_map_destroy(m);
+}
+
+TEST(a_closed_table_is_asked_until_all_it_holds_has_retired)
+{
+    struct tensormap *m = map_of(64);
+    struct map_buffer *b = registered(m, MATRIX, MATRIX + 1024);
+    for (uint64_t id = 0; id < 16; id++) take(m, b, bytes_of(MATRIX + 64 * (int64_t)id, 64), ACCESS_WRITE, id);
+    EXPECT(ptoi_map_used(m) == 0);
+    take(m, b, bytes_of(MATRIX + 100, 100), ACCESS_READ, 16);
+    EXPECT(found.count == 3 && is_found(1) && is_found(2) && is_found(3) && ptoi_map_used(m) == 1);
+    take(m, b, bytes_of(MATRIX + 128, 64), ACCESS_UPDATE, 17);
+    EXPECT(found.count == 2 && is_found(2) && is_found(16));
+    take(m, b, bytes_of(MATRIX, 1024), ACCESS_READ, 18);
+    EXPECT(found.count == 16 && !is_found(2) && is_found(17));
+    ptoi_map_retire(m, 16);
+    take(m, b, bytes_of(MATRIX, 1024), ACCESS_WRITE, 19);
+    EXPECT(found.count == 3 && is_found(16) && is_found(17) && is_found(18));
+    ptoi_map_destroy(m);
+}
+
+TEST(joined_buffers_keep_what_their_tables_hold)
+{
+    struct tensormap *m = map_of(64);
+    struct map_buffer *left = registered(m, MATRIX, MATRIX + 512), *right = registered(m, MATRIX + 512, MATRIX + 1024);
+    take(m, left, bytes_of(MATRIX + 64, 64), ACCESS_WRITE, 0);
+    take(m, right, bytes_of(MATRIX + 512, 128), ACCESS_WRITE, 1);
+    EXPECT(ptoi_map_used(m) == 0);
+    const struct region both = bytes_of(MATRIX, 1024);
+    take(m, ptoi_map_find_outside(m, &both), both, ACCESS_READ, 2);
+    EXPECT(found.count == 2);
+    take(m, left, bytes_of(MATRIX + 64, 64), ACCESS_WRITE, 3);
+    EXPECT(found.count == 2 && is_found(0) && is_found(2));
+    ptoi_map_destroy(m);
+}
+
+TEST(a_run_over_the_same_memory_begins_anew)
+{
+    struct tensormap *m = map_of(64);
+    for (uint64_t run = 0; run < 1000; run++) {
+        const int64_t low = MATRIX + (int64_t)(run % 3) * 256, tile = 32 + (int64_t)(run % 2) * 32;
+        struct map_buffer *b = registered(m, low, low + 1024);
+        for (uint64_t k = 0; k < 4; k++) take(m, b, bytes_of(low + (int64_t)k * tile, tile), ACCESS_WRITE, run * 4 + k);
+        EXPECT(ptoi_map_used(m) == 0 && found.count == 0);
+        ptoi_map_retire(m, run * 4 + 4);
+        ptoi_map_end_run(m);
+    }
+    ptoi_map_destroy(m);
+}
+
+TEST(what_finds_no_room_for_a_table_has_entries)
+{
+    struct tensormap *m = ptoi_map_create(4096, WINDOW, 1000);
+    int64_t in_table = 0;
+    EXPECT(m != NULL);
+    for (int64_t k = 0; k < 300; k++) {
+        struct map_buffer *b = registered(m, MATRIX + k * 4096, MATRIX + k * 4096 + 1024);
+        const int64_t used = ptoi_map_used(m);
+        take(m, b, bytes_of(MATRIX + k * 4096 + 64, 64), ACCESS_WRITE, 0);
+        in_table += ptoi_map_used(m) == used;
+    }
+    EXPECT(in_table > 0 && in_table < 300);
+    for (int64_t k = 0; k < 300; k++) {
+        const struct region r = bytes_of(MATRIX + k * 4096, 1024);
+        EXPECT(find(m, ptoi_map_find_outside(m, &r), r, ACCESS_READ) == 1);
+    }
+    ptoi_map_destroy(m);
+}
+
+TEST(a_task_that_will_not_run_is_in_no_tile)
+{
+    struct tensormap *m = map_of(64);
+    struct map_buffer *b = registered(m, MATRIX, MATRIX + 1024);
+    take(m, b, bytes_of(MATRIX, 64), ACCESS_READ, 0);
+    take(m, b, bytes_of(MATRIX, 64), ACCESS_READ, 1);
+    take(m, b, bytes_of(MATRIX + 64, 64), ACCESS_WRITE, 1);
+    ptoi_map_forget_task(m, 1);
+    EXPECT(ptoi_map_is_valid(m));
+    EXPECT(find(m, b, bytes_of(MATRIX, 64), ACCESS_WRITE) == 1 && is_found(0));
+    EXPECT(find(m, b, bytes_of(MATRIX + 64, 64), ACCESS_WRITE) == 0);
+    ptoi_map_destroy(m);
+}
