@@ -38,6 +38,15 @@ export orch fail(n: i64) { assert n < 3, "n is too large"; print n; }
 export orch spmv<R, C, Z>(in a: Csr[R, C, Z], in x: f32[C], out y: f32[R]) { gather(a.ptr, a.idx, a.val, x, out y); }
 """
 
+NESTED = """
+struct Inner<M> { a: f32[M]; }
+struct Outer<M> { i: Inner[M]; count: f32[M]; }
+kernel twice<N>(in x: f32[N], out y: f32[N]) on vector { for (int64_t i = 0; i < N; i++) y[i] = 2 * x[i]; }
+export orch inner<M>(in o: Outer[M], out y: f32[M]) { twice(o.i.a, out y); }
+export orch both<M>(in x: f32[M], out o: Outer[M], out y: f32[M]) { twice(x, out o.i.a); twice(o.i.a, out o.count); twice(x, out y); }
+export orch next<M>(in o: Outer[M]) -> Outer[M] { let n: Outer[M]; twice(o.i.a, out n.i.a); twice(o.count, out n.count); return n; }
+"""
+
 SPARSE = """
 import "std/sparse.pto" as sparse;
 const ROWS = 16;
@@ -76,6 +85,8 @@ folder = tempfile.TemporaryDirectory()
 path = pathlib.Path(folder.name) / "calls.pto"
 path.write_text(PROGRAM)
 m = ptoc.compile(path)
+nested_path = pathlib.Path(folder.name) / "nested.pto"
+nested_path.write_text(NESTED)
 sparse_path = pathlib.Path(folder.name) / "sparse.pto"
 sparse_path.write_text(SPARSE)
 
