@@ -36,6 +36,10 @@ export orch half(x: f64, big: bool, n: i64) -> f64 { if big { return n; } return
 export orch wait(inout a: f32[1], n: i64) { for i in 0 .. n { spin(inout a); } }
 export orch fail(n: i64) { assert n < 3, "n is too large"; print n; }
 export orch spmv<R, C, Z>(in a: Csr[R, C, Z], in x: f32[C], out y: f32[R]) { gather(a.ptr, a.idx, a.val, x, out y); }
+kernel fill(out a: f32[2048]) on vector { for (int i = 0; i < 2048; i++) a[i] = 1; }
+export orch large() { let a: f32[2048]; fill(out a); }
+orch down(n: i64) { if n > 0 { down(n - 1); } }
+export orch deep(n: i64) { down(n); }
 """
 
 NESTED = """
