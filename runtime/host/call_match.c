@@ -1,6 +1,6 @@
 /* call_match.c - the arguments of a call matched against the formals, params and dimension variables of an entry.
  * Idea       names first, then types and ranks, as the command line does; values are converted to the declared type.
- * Tests      test/call/test_call.c
+ * Tests      test/call/test_call.c, test/call/test_call_refused.c
  */
 #include "call.h"
 #include "params.h"
