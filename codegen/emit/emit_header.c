@@ -3,6 +3,7 @@
  */
 #include "emit.h"
 #include <ctype.h>
+#include <string.h>
 
 static const char *guard(struct emitter *e)
 {
@@ -31,6 +32,12 @@ static void emit_params(struct emitter *e)
     if (any) out_line(e->out, "%s", "");
 }
 
+/* f16 is no type of ISO C, which -Wpedantic reports. */
+static void declare(struct emitter *e, const char *prototype)
+{
+    out_line(e->out, "%s%s;", strstr(prototype, "_Float16") ? "__extension__ " : "", prototype);
+}
+
 static void emit_export(struct emitter *e, const struct symbol *orch)
 {
     STRBUF(b);
@@ -46,7 +53,7 @@ static void emit_export(struct emitter *e, const struct symbol *orch)
     if (decides)
         out_line(e->out, " * A PTOResult is {0} before; its data are the caller's, who frees them with free(). */");
     entry_print_prototype(e, orch, &b);
-    out_line(e->out, "%s;", strbuf_text(&b));
+    declare(e, strbuf_text(&b));
     out_line(e->out, "%s", "");
     names_close(&e->names, mark);
 }
@@ -57,7 +64,7 @@ static bool emit_kernel(struct emitter *e, const struct symbol *k)
     STRBUF(b);
     kernel_print_prototype(e, k, false, &b);
     out_line(e->out, "/* %s */", emit_source_text(e, k->decl->at));
-    out_line(e->out, "int %s%s;", kernel_external_symbol(k), strbuf_text(&b));
+    declare(e, arena_printf(e->mem, "int %s%s", kernel_external_symbol(k), strbuf_text(&b)));
     return true;
 }
 

@@ -78,6 +78,44 @@ class Program(Handle):
         return f"<ptoc program {self._file}: {', '.join(self._entries)}>"
 
 
+class Struct(tuple):
+    """A struct that a call returns: its fields in their order, each an attribute, too."""
+
+    def __new__(cls, fields):
+        struct = super().__new__(cls, fields.values())
+        vars(struct).update(fields)
+        return struct
+
+    def __getnewargs__(self):
+        return (vars(self),)
+
+    def __repr__(self):
+        return f"ptoc.Struct({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+def _field(value, path):
+    """The field "i.a" of an object or a dict, whose field "i" is one; None: there is none."""
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+    return value
+
+
+def _put_together(named):
+    """One value for each formal: fields of a struct are put together as _field takes them apart."""
+
+    def struct(fields):
+        return Struct({name: struct(field) if isinstance(field, dict) else field for name, field in fields.items()})
+
+    whole = {}
+    for path, value in named:
+        fields = whole
+        *outer, last = path.split(".")
+        for name in outer:
+            fields = fields.setdefault(name, {})
+        fields[last] = value
+    return list(struct(whole))
+
+
 class _Formal:
     """What the source declares: one argument, or the fields of a struct."""
 
@@ -178,7 +216,7 @@ def _function(program, name):
                     raise _named(f"{name}(): {key!r}", error) from None
             else:
                 for field, number, _ in formal.fields:
-                    part = value.get(field) if isinstance(value, dict) else getattr(value, field, None)
+                    part = _field(value, field)
                     if part is None and not formal.is_out:
                         raise TypeError(f"{name}(): {key!r} has no {field!r}: a struct is an object or a dict with its fields")
                     values[number] = part
@@ -218,7 +256,7 @@ def _function(program, name):
                     if is_out:
                         handle_of = ctypes.c_void_p()
                         is_whole = whole and matrices.get(number) in whole
-                        made.append((Sparse if is_whole else Tensor, handle_of))
+                        made.append((Sparse if is_whole else Tensor, handle_of, formal.partition(".")[0] if is_whole else formal))
                         a.kind, a.value.tensor = c.SPARSE_RESULT if is_whole else result_kind, ctypes.addressof(handle_of)
                     else:
                         raise TypeError(f"{name}(): {formal!r} is missing: {text}")
@@ -277,14 +315,16 @@ def _function(program, name):
             if status != 0:
                 _raise(runtime, status)
         except BaseException:  # Ctrl-C may come when the results have been made
-            for of, handle_of in made:
+            for of, handle_of, _ in made:
                 if handle_of.value:
                     of._release(handle_of)
             raise
         finally:
             for t in owned:
                 c.tensor_release(t)
-        results = [kind(h.value) for kind, h in made]
+        results = [kind(h.value) for kind, h, _ in made]
+        if not plain:
+            results = _put_together(zip((path for _, _, path in made), results))
         if result_type:
             results.insert(0, _scalar(scalar, result_type))
         return None if not results else results[0] if len(results) == 1 else tuple(results)

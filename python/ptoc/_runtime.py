@@ -13,6 +13,7 @@ from ._numbers import I32_MAX, real_number, size_in_bytes, whole_number
 
 _ENGINES = ["threads", "serial", "timing", "process", "graph"]
 _MISUSE = -23
+_NAMES_PYTHON = 2
 _WORKERS = ["cube", "vector", "cpu", "accel"]
 _here = threading.local()
 
@@ -43,15 +44,19 @@ def _text(what, value):
 
 
 def _worker_counts(text):
-    """How many workers each type has, by "vector=2,cube=1"."""
+    """How many workers each type has, by "vector=2,cube=1"; a type that is not named has one."""
     counts = {}
-    for part in filter(None, text.split(",")):
+    for part in text.split(","):
         name, _, number = part.partition("=")
         name, number = name.strip(), number.strip()
         if name not in _WORKERS or not number.isdecimal():
             raise ValueError(f"workers: {part!r} is not TYPE=NUMBER with TYPE one of {', '.join(_WORKERS)}")
+        if name in counts:
+            raise ValueError(f"workers: {name!r} is given twice")
         counts[name] = whole_number(f"workers: {name!r}", int(number), 0, I32_MAX)
-    return counts
+    if not any(counts.get(name, 1) for name in _WORKERS):
+        raise ValueError(f"workers: {text!r} leaves no worker at all")
+    return [counts.get(name, 1) for name in _WORKERS]
 
 
 class Runtime(Handle):
@@ -77,10 +82,11 @@ class Runtime(Handle):
                           heap_rings=0 if rings is None else whole_number("'rings'", rings, 0, I32_MAX),
                           task_window=0 if window is None else whole_number("'window'", window, 0),
                           backend=_text("backend", backend).encode() or None,
-                          kernels=os.fsencode(kernels) if kernels else None, pool=pool_handle(pool), join_ranks=ranks)
+                          kernels=os.fsencode(kernels) if kernels else None, names=_NAMES_PYTHON, pool=pool_handle(pool), join_ranks=ranks)
         self._pool = pool  # it must exist as long as the runtime
-        for name, count in _worker_counts(_text("workers", workers)).items():
-            config.workers[_WORKERS.index(name)] = count
+        if workers is not None:
+            for number, count in enumerate(_worker_counts(_text("workers", workers))):
+                config.workers[number] = count
         status = ctypes.c_int()
         self._outer = []
         self._handle = c.runtime_create(ctypes.byref(config), ctypes.byref(status))

@@ -122,11 +122,10 @@ static PTOStatus fold_as_task(PTORuntime *rt, const struct group *g)
     const PTOKernel *kernel = kernel_of(rt, g->by);
     PTOTaskParam params[PTO_MAX_PARAMS];
     if (!kernel)
-        return ptoi_orch_fail(
-            o, PTO_ERR_CONFIG,
-            "the parts of an accumulator are combined by vector, cpu or cube "
-            "workers, but there are none: %s",
-            ptoi_limit_worker(PTO_WORKER_VECTOR, rt->core.config.names_options, (char[LIMIT_TEXT]){0}));
+        return ptoi_orch_fail(o, PTO_ERR_CONFIG,
+                              "the parts of an accumulator are combined by vector, cpu or cube "
+                              "workers, but there are none: %s",
+                              ptoi_limit_worker(PTO_WORKER_VECTOR, rt->core.config.names, (char[LIMIT_TEXT]){0}));
     params[0] = parameter(PTO_PARAM_INOUT, g->base, &g->view);
     params[0].at = ((char *)g->view.ptr - g->base) / pto_type_bytes((PTOType)g->view.type);
     params[0].stride = g->view.stride;

@@ -151,7 +151,7 @@ static __attribute__((noinline)) int64_t submit_any(PTORuntime *rt, const PTOKer
         ptoi_fail(rt->core.run_status, PTO_ERR_CONFIG, rt->now.site,
                   "kernel '%s' runs on %s workers, but there are none: %s", kernel->name,
                   pto_worker_type_name(kernel->worker),
-                  ptoi_limit_worker(kernel->worker, rt->core.config.names_options, (char[LIMIT_TEXT]){0}));
+                  ptoi_limit_worker(kernel->worker, rt->core.config.names, (char[LIMIT_TEXT]){0}));
     if (kernel && !kernel->fn && kernel->opcode != PTO_OP_NONE) ptoi_look_at_operation(rt, kernel);
     const int64_t id =
         rt->attends ? submit_attended(rt, kernel, params, count) : submit_free(rt, kernel, params, count);

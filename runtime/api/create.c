@@ -137,7 +137,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
                                            .count_dependences = c->count_dependences,
                                            .record_tasks = c->record_tasks,
                                            .checked = c->checked,
-                                           .names_options = c->names_options};
+                                           .names = c->names};
     rt->core.window->checked = c->checked;
     if (c->checked && (!ptoi_slots_init(&rt->slots, rt->core.heap_bytes) ||
                        !ptoi_outliving_init(&rt->outliving, ptoi_heap_buffers_max(rt->core.window))))

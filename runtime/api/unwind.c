@@ -125,7 +125,7 @@ void pto_enter_loops(PTORuntime *rt, const char *function, int64_t *indices)
     char here;
     if (rt->open.count >= rt->core.config.recursion_limit)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (%s)", function,
-                  rt->core.config.recursion_limit, ptoi_limit_name(LIMIT_RECURSION, rt->core.config.names_options));
+                  rt->core.config.recursion_limit, ptoi_limit_name(LIMIT_RECURSION, rt->core.config.names));
     if ((uintptr_t)&here < rt->stack.lowest)
         raise_here(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function,
                    rt->open.count, (unsigned long long)rt->stack.bytes / 1024, stack_sizes[rt->stack.kind]);

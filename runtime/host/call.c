@@ -4,7 +4,7 @@
  * Owner      the thread that calls; struct calling has all that belongs to the call.
  * Invariant  pins are held from before the run until after it, results until they are handed over; every way out
  *            drops what is held.
- * Tests      test/call/test_call.c, test/call/stress_call.c
+ * Tests      test/call/test_call.c, test/call/test_call_refused.c, test/call/stress_call.c
  */
 #include "call.h"
 #include "api/misuse.h"
@@ -69,12 +69,14 @@ static int bind(struct calling *c)
     return code;
 }
 
-static PTOStatus make_results(struct calling *c)
+/* *which: the formal whose tensor could not be made. */
+static PTOStatus make_results(struct calling *c, int *which)
 {
     for (int32_t f = 0; f < c->entry->formal_count; f++) {
         const struct host_array *array = &c->formals[f].array;
         if (c->entry->formals[f].rank == 0 || c->pins[f].tensor || bind_is_decided(&c->entry->formals[f])) continue;
         c->pins[f].tensor = c->given[f].made = ptoi_call_new_tensor(c, array->type, array->rank, array->shape);
+        *which = f;
         if (!c->given[f].made) return pto_last_status();
     }
     return PTO_OK;
@@ -247,7 +249,7 @@ static PTOStatus run(struct calling *c)
 static PTOStatus bound_call(struct calling *c)
 {
     int which = 0;
-    PTOStatus status = make_results(c);
+    PTOStatus status = make_results(c, &which);
     const struct mirror *const mirror = c->rt->core.backend->mirror;
     for (int32_t f = 0; f < c->entry->formal_count; f++) {
         c->pins[f].access = access_of(c, &c->entry->formals[f]);
@@ -366,10 +368,12 @@ PTOStatus pto_program_call(PTORuntime *rt, PTOLoaded *program, const char *entry
     if (program) ptoi_loaded_retain(program); /* a thread that sees that the runtime is called may close the program */
     PTOStatus status = ptoi_take_for_call(rt);
     if (status == PTO_OK) {
-        if (program && count >= 0 && (count == 0 || arguments))
-            status = call_idle(rt, program, entry, arguments, count);
-        else
+        if (count < 0)
+            status = ptoi_thread_fail(PTO_ERR_MISUSE, "pto_program_call: %d arguments", count);
+        else if (!program || (count > 0 && !arguments))
             status = ptoi_thread_fail(PTO_ERR_MISUSE, "pto_program_call: the program or the list of arguments is NULL");
+        else
+            status = call_idle(rt, program, entry, arguments, count);
         fflush(stdout); /* a host of another language has a buffer of its own, and what it prints later comes later */
         ptoi_lifetime_return(&rt->lifetime);
     }

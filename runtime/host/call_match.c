@@ -1,6 +1,6 @@
 /* call_match.c - the arguments of a call matched against the formals, params and dimension variables of an entry.
  * Idea       names first, then types and ranks, as the command line does; values are converted to the declared type.
- * Tests      test/call/test_call.c
+ * Tests      test/call/test_call.c, test/call/test_call_refused.c
  */
 #include "call.h"
 #include "params.h"
@@ -132,8 +132,28 @@ static int give_formal(struct calling *c, int32_t f, const PTOArgument *a)
     if (formal->direction != PTO_OUT)
         return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is '%s': a call makes what is 'out'", formal->name,
                                   directions[formal->direction]);
+    if (!a->value.result)
+        return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "PTO_R of '%s' has no variable", formal->name);
     c->given[f].is_given = true;
     c->given[f].result = a->value.result;
+    return HOST_OK;
+}
+
+static int give_flags(struct calling *c, int64_t flags)
+{
+    if (flags & ~(int64_t)PTO_CALL_NO_WAIT)
+        return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "PTO_CALL_FLAGS has unknown flags, %" PRId64, flags);
+    c->no_wait |= (flags & PTO_CALL_NO_WAIT) != 0;
+    return HOST_OK;
+}
+
+static int give_scalar_result(struct calling *c, PTOScalar *result)
+{
+    if (c->entry->result == PTO_BYTE)
+        return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "PTO_V: '%s' returns no scalar", c->entry->name);
+    if (!result) return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "PTO_V has no variable");
+    if (c->call.result) return ptoi_call_complain_twice(c, "PTO_V");
+    c->call.result = result;
     return HOST_OK;
 }
 
@@ -145,11 +165,11 @@ int ptoi_call_match(struct calling *c, const PTOArgument *arguments, int32_t cou
         const PTOArgument *a = &arguments[i];
         int32_t f = 0;
         if (a->kind == PTO_ARGUMENT_FLAGS) {
-            c->no_wait = (a->value.integer & PTO_CALL_NO_WAIT) != 0;
+            code = give_flags(c, a->value.integer);
             continue;
         }
         if (a->kind == PTO_ARGUMENT_SCALAR_RESULT) {
-            c->call.result = a->value.scalar;
+            code = give_scalar_result(c, a->value.scalar);
             continue;
         }
         if (a->kind == PTO_ARGUMENT_SPARSE) {

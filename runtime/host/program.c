@@ -478,7 +478,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     if (code == HOST_OK && !s.options.help) code = ptoi_planned_check(&s);
     if (code == HOST_OK && !s.options.help) code = ptoi_ranked_check(&s);
     enum { RECORDED_TASKS = 1 << 20 };
-    s.options.config.names_options = true;
+    s.options.config.names = PTO_NAMES_OPTIONS;
     s.options.config.time_causes = s.options.stats;
     s.options.config.checked |= program->checked;
     if (s.options.trace || s.options.graph || s.options.record || s.options.report || s.options.advise)

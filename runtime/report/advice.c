@@ -47,10 +47,9 @@ static void write_advice(const PTORuntime *rt, const struct whatif_advice *a, FI
     const bool cycles = ptoi_has_cycles(&rt->core);
     const double unit = cycles ? 1 : 1e6;
     fprintf(out, "  [!] %s %llu (now %llu): %.*f %s instead of %.*f, %.0f %% less\n",
-            ptoi_limit_name(ptoi_advice_limit(a->ring), rt->core.config.names_options),
-            (unsigned long long)(a->size / rings), (unsigned long long)(today / rings), cycles ? 0 : 3,
-            (double)a->time / unit, cycles ? "cycles" : "ms", cycles ? 0 : 3, (double)a->today / unit,
-            100.0 * (double)(a->today - a->time) / (double)a->today);
+            ptoi_limit_name(ptoi_advice_limit(a->ring), rt->core.config.names), (unsigned long long)(a->size / rings),
+            (unsigned long long)(today / rings), cycles ? 0 : 3, (double)a->time / unit, cycles ? "cycles" : "ms",
+            cycles ? 0 : 3, (double)a->today / unit, 100.0 * (double)(a->today - a->time) / (double)a->today);
 }
 
 void ptoi_advice_write(PTORuntime *rt, FILE *out)

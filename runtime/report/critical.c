@@ -213,7 +213,7 @@ static void write_rings(const struct words *w, const struct whatif_limits *today
         const uint64_t rings = ring == WHATIF_HEAP ? (uint64_t)w->rt->core.config.heap_rings : 1;
         if (helps) snprintf(size, sizeof size, "%llu", (unsigned long long)(advice[0].size / rings));
         snprintf(change, sizeof change, "%s %s (now %llu)",
-                 ptoi_limit_name(ptoi_advice_limit((enum whatif_ring)ring), w->rt->core.config.names_options), size,
+                 ptoi_limit_name(ptoi_advice_limit((enum whatif_ring)ring), w->rt->core.config.names), size,
                  (unsigned long long)(today->ring[ring] / rings));
         write_change(w, change, helps ? advice[0].time : time, time);
     }

@@ -1,6 +1,7 @@
-/* limit.h - how messages and advice name a limit: by the option of a built program, or by the member of PTOConfig.
+/* limit.h - how messages and advice name a limit: by the option of a built program, the member of PTOConfig, or the
+ * keyword of ptoc.Runtime.
  *
- * Idea       PTOConfig.names_options selects the form; only main() of a built program sets it.
+ * Idea       PTOConfig.names selects the form; main() of a built program and the Python package set it.
  * Owner      none: plain functions of the list limit.def.
  * Tests      test/runtime/test_limit.c */
 #ifndef PTOI_LIMIT_H
@@ -8,7 +9,7 @@
 #include <pto/pto_runtime.h>
 
 enum limit {
-#define LIMIT(id, option, member) LIMIT_##id,
+#define LIMIT(id, option, member, keyword) LIMIT_##id,
 #include "limit.def"
 #undef LIMIT
     LIMITS
@@ -16,13 +17,14 @@ enum limit {
 
 enum { LIMIT_TEXT = 96 };
 
-/* "--heap", or "PTOConfig.heap_bytes". */
-const char *ptoi_limit_name(enum limit limit, bool names_options);
+/* "--heap", "PTOConfig.heap_bytes" or "ptoc.Runtime(heap=...)". */
+const char *ptoi_limit_name(enum limit limit, PTONames names);
 
-/* "run with --heap 4096", or "set PTOConfig.heap_bytes to 4096"; `text` has room for LIMIT_TEXT. */
-const char *ptoi_limit_set(enum limit limit, bool names_options, uint64_t value, char *text);
+/* "run with --heap 4096", "set PTOConfig.heap_bytes to 4096" or "use ptoc.Runtime(heap=4096)"; `text` has room for
+ * LIMIT_TEXT. */
+const char *ptoi_limit_set(enum limit limit, PTONames names, uint64_t value, char *text);
 
 /* The same for one worker of a type. */
-const char *ptoi_limit_worker(PTOWorkerType type, bool names_options, char *text);
+const char *ptoi_limit_worker(PTOWorkerType type, PTONames names, char *text);
 
 #endif

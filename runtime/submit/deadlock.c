@@ -38,7 +38,7 @@ const char *ptoi_advised_heap(const struct orchestrator *o, uint64_t bytes, char
             all += (ptoi_record(&o->scopes, b)->bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
     if ((all + rings - 1) / rings > ring) ring = (all + rings - 1) / rings;
     if (known_need(o) > o->buffers.heap.ring_bytes) ring = known_need(o);
-    return ptoi_limit_set(LIMIT_HEAP, o->names_options, ring, text);
+    return ptoi_limit_set(LIMIT_HEAP, o->names, ring, text);
 }
 
 /* [heap] Everything published was taken, nothing is ready or running, and there is still no room: what is held is held
@@ -82,6 +82,6 @@ PTOStatus ptoi_deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEADLO
         (unsigned long long)o->buffers.heap.ring_bytes, (unsigned long long)held,
         (unsigned long long)ptoi_heap_largest_free(&o->buffers.heap), report,
         ptoi_advised_heap(o, bytes, (char[LIMIT_TEXT]){0}),
-        o->names_options ? "`drop`, or a narrower block"
-                         : "pto_release, or a narrower scope; in a .pto file `drop`, or a narrower block");
+        o->names != PTO_NAMES_MEMBERS ? "`drop`, or a narrower block"
+                                      : "pto_release, or a narrower scope; in a .pto file `drop`, or a narrower block");
 }

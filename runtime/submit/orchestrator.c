@@ -27,7 +27,7 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status 
 {
     *o = (struct orchestrator){.window = w, .run_status = run_status, .heap_base = c->heap_base};
     o->buffers.scope_policy = c->scope_policy;
-    o->names_options = c->names_options;
+    o->names = c->names;
     o->rings.head = o->rings.tail = o->rings.map_retired =
         load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
     o->rings.event_head = load_relaxed(&w->event_head);

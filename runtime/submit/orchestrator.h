@@ -18,7 +18,7 @@ enum {
 };
 
 struct orchestrator_config {
-    bool names_options; /* limit.h */
+    PTONames names; /* limit.h */
     int64_t tensormap_entries;
     int32_t max_scopes;
     uint64_t ring_bytes;

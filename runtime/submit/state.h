@@ -90,7 +90,7 @@ struct orchestrator {
     struct run_status *run_status;
     const PTOSite *const *site; /* where the program is: the runtime's first member */
     char *heap_base;            /* device address of heap offset 0 */
-    bool names_options;         /* limit.h */
+    PTONames names;             /* limit.h */
     /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
     bool is_lost;
     /* not NULL: what fails now fails on all ranks, which meet here before it does, with all that stands before it */

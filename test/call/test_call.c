@@ -1,31 +1,9 @@
 /* test_call.c - loading programs, and calls of their entries on tensors. */
-#include "hosts.h"
-#include "unit.h"
+#include "calls.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static PTORuntime *rt;
-static PTOLoaded *numbers;
-
-static void begin(void)
-{
-    if (!rt) rt = pto_runtime_create(NULL, NULL);
-    if (!numbers) numbers = pto_program_open("numbers.so");
-    EXPECT(rt && numbers);
-}
-
-#define REFUSED(status, complaint, text, call)                                                                         \
-    do {                                                                                                               \
-        const PTOStatus got = call;                                                                                    \
-        if (got != (status) || !strstr(pto_last_error(NULL), text))                                                    \
-            print_message("%d: %s\n", got, pto_last_error(NULL));                                                      \
-        EXPECT_EQ(got, status);                                                                                        \
-        EXPECT_EQ(pto_last_complaint(), complaint);                                                                    \
-        EXPECT(strstr(pto_last_error(NULL), text));                                                                    \
-        EXPECT(strstr(pto_last_error(rt), text));                                                                      \
-    } while (0)
 
 /* ---- loading ----------------------------------------------------------------------------------------------------- */
 
@@ -583,6 +561,10 @@ TEST(a_runtime_in_a_run_refuses_and_so_do_null_and_destroyed_ones)
     EXPECT_EQ(CALL(NULL, numbers, "f", PTO_I("N", 1)), PTO_ERR_MISUSE);
     EXPECT_EQ(CALL(rt, NULL, "f", PTO_I("N", 1)), PTO_ERR_MISUSE);
     EXPECT_EQ(pto_program_call(rt, numbers, "f", NULL, 1), PTO_ERR_MISUSE);
+    EXPECT(strstr(pto_last_error(NULL), "the list of arguments is NULL"));
+    EXPECT_EQ(CALL(rt, numbers, "f", PTO_I("N", 1)), PTO_OK);
+    EXPECT_EQ(pto_program_call(rt, numbers, "f", (PTOArgument[]){PTO_I("N", 1)}, -1), PTO_ERR_MISUSE);
+    EXPECT(strstr(pto_last_error(NULL), "-1 arguments"));
     pto_program_close(numbers); /* the last test */
     pto_runtime_destroy(rt);
 }

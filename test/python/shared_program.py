@@ -36,6 +36,19 @@ export orch half(x: f64, big: bool, n: i64) -> f64 { if big { return n; } return
 export orch wait(inout a: f32[1], n: i64) { for i in 0 .. n { spin(inout a); } }
 export orch fail(n: i64) { assert n < 3, "n is too large"; print n; }
 export orch spmv<R, C, Z>(in a: Csr[R, C, Z], in x: f32[C], out y: f32[R]) { gather(a.ptr, a.idx, a.val, x, out y); }
+kernel fill(out a: f32[2048]) on vector { for (int i = 0; i < 2048; i++) a[i] = 1; }
+export orch large() { let a: f32[2048]; fill(out a); }
+orch down(n: i64) { if n > 0 { down(n - 1); } }
+export orch deep(n: i64) { down(n); }
+"""
+
+NESTED = """
+struct Inner<M> { a: f32[M]; }
+struct Outer<M> { i: Inner[M]; count: f32[M]; }
+kernel twice<N>(in x: f32[N], out y: f32[N]) on vector { for (int64_t i = 0; i < N; i++) y[i] = 2 * x[i]; }
+export orch inner<M>(in o: Outer[M], out y: f32[M]) { twice(o.i.a, out y); }
+export orch both<M>(in x: f32[M], out o: Outer[M], out y: f32[M]) { twice(x, out o.i.a); twice(o.i.a, out o.count); twice(x, out y); }
+export orch next<M>(in o: Outer[M]) -> Outer[M] { let n: Outer[M]; twice(o.i.a, out n.i.a); twice(o.count, out n.count); return n; }
 """
 
 SPARSE = """
@@ -76,6 +89,8 @@ folder = tempfile.TemporaryDirectory()
 path = pathlib.Path(folder.name) / "calls.pto"
 path.write_text(PROGRAM)
 m = ptoc.compile(path)
+nested_path = pathlib.Path(folder.name) / "nested.pto"
+nested_path.write_text(NESTED)
 sparse_path = pathlib.Path(folder.name) / "sparse.pto"
 sparse_path.write_text(SPARSE)
 

@@ -8,13 +8,14 @@ import pathlib
 import pickle
 import subprocess
 import threading
+import types
 import unittest
 
 import numpy as np
 
 import ptoc
 
-from shared_program import folder, m, matrix, sparse_path
+from shared_program import folder, m, matrix, nested_path, sparse_path
 
 
 class Arguments(unittest.TestCase):
@@ -79,6 +80,40 @@ class Arguments(unittest.TestCase):
         self.assertEqual(s.positive(np.zeros(3)).shape, (0,))
         with self.assertRaisesRegex(TypeError, "the run decides"):
             s.positive(np.zeros(3), np.zeros(3))
+
+
+class StructsOfStructs(unittest.TestCase):
+    def setUp(self):
+        self.m = ptoc.compile(nested_path)
+
+    def test_objects_and_dicts_have_fields_that_are_objects_and_dicts(self):
+        a = np.arange(3, dtype="f4")
+        thing = types.SimpleNamespace
+        for inner in ({"a": a}, thing(a=a)):
+            for outer in ({"i": inner, "count": a}, thing(i=inner, count=a)):
+                np.testing.assert_array_equal(self.m.inner(outer), 2 * a)
+        for wrong in ({}, {"i": None}, {"i": {}}, {"i": a}, thing(), thing(i=thing())):
+            with self.assertRaisesRegex(TypeError, r"inner\(\): 'o' has no 'i.a': a struct is an object or a dict with its fields"):
+                self.m.inner(wrong)
+
+    def test_a_struct_is_returned_as_an_object_which_is_an_argument_again(self):
+        a = np.arange(3, dtype="f4")
+        o, y = self.m.both(a)
+        np.testing.assert_array_equal([o.i.a, o.count, y], [2 * a, 4 * a, 2 * a])
+        n = self.m.next(o)
+        (inner,), count = n
+        np.testing.assert_array_equal([n.i.a, inner, n.count, count], [4 * a, 4 * a, 8 * a, 8 * a])
+        self.assertEqual(repr(n), "ptoc.Struct(i=ptoc.Struct(a=ptoc.Tensor(f32[3])), count=ptoc.Tensor(f32[3]))")
+        self.assertIsNone(self.m.both(a, copy.copy(o), y))
+        kept = copy.deepcopy(o)
+        self.m.both(2 * a, o, y)
+        np.testing.assert_array_equal([o.i.a, kept.i.a], [4 * a, 2 * a])
+
+    def test_fields_of_a_struct_that_are_left_out_are_returned(self):
+        a, count = np.arange(3, dtype="f4"), np.zeros(3, "f4")
+        o, y = self.m.both(a, {"count": count})
+        np.testing.assert_array_equal([o.i.a, count, y], [2 * a, 4 * a, 2 * a])
+        self.assertEqual(list(vars(o)), ["i"])
 
 
 class Views(unittest.TestCase):

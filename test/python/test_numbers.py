@@ -94,6 +94,11 @@ class Numbers(unittest.TestCase):
         count = 2**32 + 2
         self.refused(ValueError, f"workers: 'vector' is {count}: must be", ptoc.Runtime, workers=f"vector={count}")
         self.refused(ValueError, "workers: 'vector=\u00b2' is not TYPE=NUMBER", ptoc.Runtime, workers="vector=\u00b2")
+        for text, part in (("", ""), ("vector=1,", ""), ("vector", "vector"), ("gpu=1", "gpu=1"), ("cube=1,vector=-1", "vector=-1")):
+            self.refused(ValueError, f"workers: {part!r} is not TYPE=NUMBER with TYPE one of cube, vector, cpu, accel", ptoc.Runtime, workers=text)
+        self.refused(ValueError, "workers: 'vector' is given twice", ptoc.Runtime, workers="vector=1,vector=1")
+        none = "cube=0,vector=0,cpu=0,accel=0"
+        self.refused(ValueError, f"workers: {none!r} leaves no worker at all", ptoc.Runtime, workers=none)
         self.refused(TypeError, "'workers' is text, not 2", ptoc.Runtime, workers=2)
         self.refused(TypeError, "'backend' is text, not 2", ptoc.Runtime, backend=2)
         self.refused(ValueError, "'watchdog' is a value of type int: too large", ptoc.Runtime, watchdog=10**400)

@@ -31,6 +31,21 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no engine 'fast'"):
             ptoc.Runtime(engine="fast")
 
+    def test_a_type_of_worker_that_is_not_named_has_one(self):
+        a = matrix()
+        for workers in (None, "cube=1", "cpu=2,accel=0", "vector=2"):
+            with ptoc.Runtime(workers=workers):
+                np.testing.assert_array_equal(m.plus(a, a), 2 * a)
+        with ptoc.Runtime(workers="vector=0"), self.assertRaises(ptoc.RunError) as caught:
+            m.plus(a, a)
+        self.assertIn('kernel \'add\' runs on vector workers, but there are none: use ptoc.Runtime(workers="vector=1")', str(caught.exception))
+
+    def test_messages_name_arguments_of_a_runtime(self):
+        with ptoc.Runtime(engine="serial", heap=4096, rings=1), self.assertRaisesRegex(ptoc.RunError, r"use ptoc.Runtime\(heap=\d+\)"):
+            m.large()
+        with ptoc.Runtime(recursion_limit=3), self.assertRaisesRegex(ptoc.RunError, r"deeper than 3 \(ptoc.Runtime\(recursion_limit=...\)\)"):
+            m.deep(9)
+
     def test_results_come_from_the_pool_of_the_runtime(self):
         pool = ptoc.Pool("1M")
         with ptoc.Runtime(engine="process", heap="1M", rings=1, pool=pool):

@@ -123,18 +123,30 @@ static void deep(PTORuntime *rt, void *arg)
 
 TEST(each_limit_is_named_for_who_reads_it)
 {
-    for (int names_options = 0; names_options < 2; names_options++) {
-        PTOConfig c = {
-            .engine = PTO_ENGINE_SERIAL, .workers = {1}, .recursion_limit = 3, .names_options = names_options};
+    static const char *const workers[] = {[PTO_NAMES_MEMBERS] = "none: set PTOConfig.workers[PTO_WORKER_VECTOR] to 1",
+                                          [PTO_NAMES_OPTIONS] = "none: run with --workers vector=1",
+                                          [PTO_NAMES_PYTHON] = "none: use ptoc.Runtime(workers=\"vector=1\")"};
+    static const char *const recursion[] = {[PTO_NAMES_MEMBERS] = "deeper than 3 (PTOConfig.recursion_limit)",
+                                            [PTO_NAMES_OPTIONS] = "deeper than 3 (--recursion)",
+                                            [PTO_NAMES_PYTHON] = "deeper than 3 (ptoc.Runtime(recursion_limit=...))"};
+    for (int names = PTO_NAMES_MEMBERS; names <= PTO_NAMES_PYTHON; names++) {
+        PTOConfig c = {.engine = PTO_ENGINE_SERIAL, .workers = {1}, .recursion_limit = 3, .names = (PTONames)names};
         PTORuntime *rt = pto_runtime_create(&c, NULL);
         assert_non_null(rt);
         int64_t x = 0;
         EXPECT_EQ(pto_runtime_run(rt, none_of_that_type, &x), PTO_ERR_CONFIG);
-        EXPECT(strstr(pto_last_error(rt), names_options ? "none: run with --workers vector=1"
-                                                        : "none: set PTOConfig.workers[PTO_WORKER_VECTOR] to 1"));
+        EXPECT(strstr(pto_last_error(rt), workers[names]));
         EXPECT_EQ(pto_run_entry(rt, deep, NULL), PTO_ERR_RECURSION);
-        EXPECT(strstr(pto_last_error(rt),
-                      names_options ? "deeper than 3 (--recursion)" : "deeper than 3 (PTOConfig.recursion_limit)"));
+        EXPECT(strstr(pto_last_error(rt), recursion[names]));
         pto_runtime_destroy(rt);
     }
+}
+
+TEST(a_limit_that_python_cannot_set_has_its_name_of_c)
+{
+    char text[LIMIT_TEXT];
+    EXPECT_EQ(strcmp(ptoi_limit_name(LIMIT_DEPS, PTO_NAMES_PYTHON), "PTOConfig.deplist_entries"), 0);
+    EXPECT_EQ(strcmp(ptoi_limit_set(LIMIT_DEPS, PTO_NAMES_PYTHON, 4, text), "set PTOConfig.deplist_entries to 4"), 0);
+    EXPECT_EQ(strcmp(ptoi_limit_set(LIMIT_HEAP, PTO_NAMES_PYTHON, 4096, text), "use ptoc.Runtime(heap=4096)"), 0);
+    EXPECT_EQ(strcmp(ptoi_limit_set(LIMIT_HEAP, PTO_NAMES_OPTIONS, 4096, text), "run with --heap 4096"), 0);
 }

@@ -192,7 +192,7 @@ TEST(statistics_advise_with_the_figure_and_not_without_a_record)
     char *text = text_of(c, chains, 4096);
     EXPECT(strstr(text, "PTOConfig.task_window 512 (now 16): 10000 cycles instead of ") != NULL);
     free(text);
-    c.names_options = true;
+    c.names = PTO_NAMES_OPTIONS;
     text = text_of(c, chains, 4096);
     EXPECT(strstr(text, "--window 512 (now 16): ") != NULL);
     free(text);

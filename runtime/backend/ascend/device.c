@@ -263,7 +263,7 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
     if (!config->kernels) {
         *status = PTO_ERR_CONFIG;
         snprintf(message, size, "the backend ascend needs a map of kernels, a file: set %s",
-                 ptoi_limit_name(LIMIT_KERNELS, config->names_options));
+                 ptoi_limit_name(LIMIT_KERNELS, config->names));
         return NULL;
     }
     struct device *d = calloc(1, sizeof *d);
@@ -282,7 +282,7 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
                                   .mirror = &ptoi_ascend_mirror};
     d->serial = add_relaxed(&serials, 1);
     d->number = config->device;
-    d->names_options = config->names_options;
+    d->names = config->names;
     d->timeout_seconds = config->stream_timeout_seconds > 0 ? config->stream_timeout_seconds : DEFAULT_TIMEOUT_S;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) d->first[t + 1] = d->first[t] + config->workers[t];
     d->lock = d->copying = (ptoi_lock)PTOI_LOCK_OPEN;

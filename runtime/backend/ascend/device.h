@@ -70,7 +70,7 @@ struct device {
     uint64_t serial; /* no other device of the process ever has it */
     int32_t number;
     double timeout_seconds;
-    bool names_options; /* limit.h */
+    PTONames names; /* limit.h */
     bool has_device, has_binaries;
     aclrtContext context;
     struct kernel_map map;

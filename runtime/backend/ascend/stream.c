@@ -63,7 +63,7 @@ bool ptoi_ascend_wait(struct device *d, struct stream *s, const char *what)
         if (asked % 64 == 63 && seconds_now() > until) {
             s->is_stuck = true;
             ptoi_ascend_fail(d, true, "%s has not ended after %g s (%s)", what, d->timeout_seconds,
-                             ptoi_limit_name(LIMIT_STREAM_TIMEOUT, d->names_options));
+                             ptoi_limit_name(LIMIT_STREAM_TIMEOUT, d->names));
             return false;
         }
     }

@@ -14,7 +14,9 @@
 #include <pto/pto_sparse.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -46,6 +48,23 @@ template <class Handle> Handle *made(Handle *handle)
     if (!handle) throw Error(pto_last_status(), pto_last_error(nullptr));
     return handle;
 }
+// The number of elements of `size` bytes; an exception where the bytes have no number.
+inline std::int64_t count(const std::int64_t *shape, std::size_t rank, std::size_t size)
+{
+    bool is_empty = false;
+    for (std::size_t i = 0; i < rank; i++) {
+        if (shape[i] < 0) throw Error(PTO_ERR_ARGUMENT, "an extent is negative");
+        is_empty = is_empty || shape[i] == 0;
+    }
+    if (is_empty) return 0;
+    std::int64_t elements = 1;
+    for (std::size_t i = 0; i < rank; i++) {
+        if (elements > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(size) / shape[i])
+            throw Error(PTO_ERR_ARGUMENT, "the extents make more bytes than a signed 64-bit number counts");
+        elements *= shape[i];
+    }
+    return elements;
+}
 // Of what has one owner.
 struct Close {
     void operator()(PTORuntime *runtime) const noexcept { pto_runtime_destroy(runtime); }
@@ -75,11 +94,12 @@ public:
         try {
             detail::check(pto_tensor_describe(tensor, &d));
             if (d.type != detail::type_of<T>::value) throw Error(PTO_ERR_ARGUMENT, "the tensor has another element type");
-            count_ = 1;
-            for (std::int32_t i = d.rank; i-- > 0;) {
-                if (d.shape[i] > 1 && d.strides[i] != count_)
+            count_ = detail::count(d.shape, static_cast<std::size_t>(d.rank), sizeof(T));
+            std::int64_t below = 1;
+            for (std::int32_t i = d.rank; count_ > 0 && i-- > 0;) {
+                if (d.shape[i] > 1 && d.strides[i] != below)
                     throw Error(PTO_ERR_WOULD_COPY, "the tensor is strided: dense() makes a contiguous one");
-                count_ *= d.shape[i];
+                below *= d.shape[i];
             }
             if (count_ > 0) {
                 data_ = static_cast<T *>(detail::made(pto_tensor_map(tensor, access)));
@@ -146,16 +166,15 @@ public:
     // Memory of the caller, who keeps it until nothing uses the tensor.  Of const elements: read-only.
     template <class T> static Tensor of(T *data, Extents shape)
     {
-        std::int64_t bytes = static_cast<std::int64_t>(sizeof(T));
-        for (std::int64_t extent : shape) bytes *= extent;
+        const std::int64_t bytes =
+            detail::count(shape.begin(), shape.size(), sizeof(T)) * static_cast<std::int64_t>(sizeof(T));
         return attach(data, bytes, shape.size(), shape.begin(), nullptr, nullptr);
     }
     // Memory that the tensor owns from now on.
     template <class T> static Tensor of(std::vector<T> &&elements, Extents shape)
     {
         static_assert(!std::is_same<T, bool>::value, "std::vector<bool> has bits");
-        std::int64_t count = 1;
-        for (std::int64_t extent : shape) count *= extent;
+        const std::int64_t count = detail::count(shape.begin(), shape.size(), sizeof(T));
         if (count != static_cast<std::int64_t>(elements.size()))
             throw Error(PTO_ERR_ARGUMENT, "the vector has another number of elements than the shape");
         if (count == 0) return make<T>(shape);
@@ -234,8 +253,9 @@ public:
     {
         PTOTensor *tensors[PTO_SPARSE_ARRAYS] = {};
         std::size_t count = 0;
-        for (const Tensor &array : arrays)
-            if (count < PTO_SPARSE_ARRAYS) tensors[count++] = array.get();
+        if (arrays.size() != (format == PTO_CSR4 ? 4 : 3))
+            throw Error(PTO_ERR_ARGUMENT, "a matrix of the format csr4 has four arrays, each other one has three");
+        for (const Tensor &array : arrays) tensors[count++] = array.get();
         handle_ = detail::made(pto_sparse_make(format, rows, columns, tensors, check));
     }
     Sparse(const Sparse &other) noexcept : handle_(pto_sparse_retain(other.handle_)) {}
@@ -311,7 +331,13 @@ inline Argument arg(const char *name, const Tensor &t) { return Argument(name, t
 inline Argument arg(const char *name, const Sparse &s) { return Argument(name, s); }
 template <class N> typename std::enable_if<std::is_integral<N>::value, Argument>::type arg(const char *name, N n)
 {
-    return Argument(PTO_I(name, static_cast<std::int64_t>(n)));
+    const std::int64_t integer = static_cast<std::int64_t>(n);
+    if (std::is_unsigned<N>::value && integer < 0) {
+        const std::string text = (name ? "'" + std::string(name) + "'" : "an argument") + " is " + std::to_string(n) +
+                                 ": an integer is at most 9223372036854775807";
+        throw Error(PTO_ERR_ARGUMENT, text.c_str());
+    }
+    return Argument(PTO_I(name, integer));
 }
 template <class R> typename std::enable_if<std::is_floating_point<R>::value, Argument>::type arg(const char *name, R r)
 {

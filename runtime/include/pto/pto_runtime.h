@@ -35,6 +35,13 @@ typedef enum PTOScopePolicy {
     PTO_SCOPE_OUTERMOST /* the outermost open scope owns every buffer but the run's (as the seed counts) */
 } PTOScopePolicy;
 
+/* How messages and advice name the limits of a PTOConfig. */
+typedef enum PTONames {
+    PTO_NAMES_MEMBERS, /* PTOConfig.heap_bytes */
+    PTO_NAMES_OPTIONS, /* of a built program: --heap */
+    PTO_NAMES_PYTHON   /* ptoc.Runtime(heap=...) */
+} PTONames;
+
 /* 0 selects the default of every member. */
 typedef struct PTOConfig {
     PTOEngine engine;
@@ -92,9 +99,8 @@ typedef struct PTOConfig {
     /* The heap is backed by memory when the runtime is created, not page by page in a run; creation fails if the system
      * cannot provide it.  No effect on backends with memory of their own. */
     bool prealloc;
-    /* Messages and advice name the limits above as options of a built program (--heap), not as members of this struct.
-     * main() of a built program sets it. */
-    bool names_options;
+    /* main() of a built program and the Python package set it. */
+    PTONames names;
     /* pto_write_flow_stats says where the time of the orchestrator and of each worker went; this costs two looks at a
      * counter of the processor for each task that goes through the window.  record_tasks implies it. */
     bool time_causes;

@@ -10,6 +10,48 @@
             throw std::runtime_error(std::string(#__VA_ARGS__) + ", line " + std::to_string(__LINE__));                \
     } while (0)
 
+// Does this throw an error of this status, whose text has this part?
+template <class Call> static bool refused(PTOStatus status, const char *text, Call call)
+{
+    try {
+        call();
+    } catch (const pto::Error &e) {
+        return e.status() == status && std::string(e.what()).find(text) != std::string::npos;
+    }
+    return false;
+}
+
+// A tensor without elements has no gaps, whatever its strides are.
+static void empty_tensors()
+{
+    const pto::Tensor of_three = pto::Tensor::make<float>({3, 0}), of_four = pto::Tensor::make<float>({4, 3});
+    for (const pto::Tensor &t : {of_three, of_three.transpose(), pto::Tensor::make<float>({0, 3}).transpose(),
+                                 of_four.slice(1, 0, 0), of_four.slice(1, 3, 0, -1), of_four.slice(0, 0, 0).transpose(),
+                                 pto::Tensor::make<float>({0, std::int64_t(1) << 32, std::int64_t(1) << 32})}) {
+        EXPECT(t.read<float>().size() == 0 && t.write<float>().size() == 0);
+        EXPECT(refused(PTO_ERR_ARGUMENT, "another element type", [&] { t.read<double>(); }));
+    }
+}
+
+static void numbers_that_do_not_fit()
+{
+    float x[4] = {};
+    const std::int64_t big = std::int64_t(1) << 32;
+    const char *const many = "the extents make more bytes than a signed 64-bit number counts";
+    EXPECT(refused(PTO_ERR_ARGUMENT, many, [&] { pto::Tensor::of(x, {big, big}); }));
+    EXPECT(refused(PTO_ERR_ARGUMENT, many, [&] { pto::Tensor::of(x, {big, big / 2}); }));
+    EXPECT(refused(PTO_ERR_ARGUMENT, many, [&] { pto::Tensor::of(std::vector<float>(), {big, big}); }));
+    EXPECT(refused(PTO_ERR_ARGUMENT, "negative", [&] { pto::Tensor::of(x, {-2, -2}); }));
+    EXPECT(
+        refused(PTO_ERR_ARGUMENT, "another number of elements", [] { pto::Tensor::of(std::vector<float>(3), {2}); }));
+    EXPECT(pto::Tensor::of(x, {big, 0, big}).describe().shape[2] == big);
+    EXPECT(refused(PTO_ERR_ARGUMENT, "'k' is 18446744073709551615: an integer is at most 9223372036854775807",
+                   [] { pto::arg("k", ~0ull); }));
+    pto::arg("k", ~0ull >> 1);
+    pto::arg("k", true);
+    pto::arg("k", static_cast<unsigned char>(255));
+}
+
 static void tensors()
 {
     float data[2][3] = {{1, 2, 3}, {4, 5, 6}};
@@ -54,6 +96,13 @@ static void matrices()
                    pto::Tensor::of(std::vector<float>{5, 6}, {2})});
     EXPECT(a.transpose().describe().rows == 3 && a.rows(1, 1).array(2).read<float>()[0] == 6);
     EXPECT(a.convert(PTO_COO).describe().format == PTO_COO);
+    const pto::Tensor ptr = a.array(0), idx = a.array(1), val = a.array(2);
+    const char *const wrong = "a matrix of the format csr4 has four arrays, each other one has three";
+    EXPECT(refused(PTO_ERR_ARGUMENT, wrong, [&] { pto::Sparse(PTO_CSR, 2, 3, {ptr, idx, val, val, val, val}); }));
+    EXPECT(refused(PTO_ERR_ARGUMENT, wrong, [&] { pto::Sparse(PTO_CSR, 2, 3, {ptr, idx}); }));
+    EXPECT(refused(PTO_ERR_ARGUMENT, wrong, [&] { pto::Sparse(PTO_CSR4, 2, 3, {ptr, idx, val}); }));
+    const pto::Tensor first = ptr.slice(0, 0, 2), last = ptr.slice(0, 1, 2);
+    EXPECT(pto::Sparse(PTO_CSR4, 2, 3, {first, last, idx, val}).describe().nnz == 2);
 }
 
 static void calls(const char *path)
@@ -134,6 +183,8 @@ int main(int argc, char **argv)
 {
     try {
         EXPECT(argc == 3);
+        empty_tensors();
+        numbers_that_do_not_fit();
         tensors();
         matrices();
         calls(argv[1]);
