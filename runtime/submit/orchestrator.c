@@ -84,6 +84,14 @@ void ptoi_orch_state_need(struct orchestrator *o, int64_t bytes)
     o->run.need = o->run.need == PTO_NEED_UNSTATED && bytes >= 0 ? bytes : PTO_NEED_UNKNOWN;
 }
 
+/* The scheduler is dead.  Nobody took the last tasks and events, and some were not even published. */
+static void abandon(struct orchestrator *o)
+{
+    ptoi_window_abandon(o->window);
+    ptoi_are_all_retired(o);
+    ptoi_heap_abandon(&o->buffers.heap);
+}
+
 void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
 {
     ptoi_fast_close(&o->fast);
@@ -92,7 +100,9 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
     ptoi_map_end_run(o->edges.map);
     const bool met = ptoi_wait_all_taken(o);
     CHECK(met || o->is_lost);
-    if (!met || o->is_lost) return; /* nobody took the last events, though it looks as if none were left */
-    ptoi_heap_sweep(&o->buffers.heap);
+    if (o->is_lost)
+        abandon(o);
+    else
+        ptoi_heap_sweep(&o->buffers.heap);
     CHECK(o->buffers.heap.used_bytes == 0 && o->scopes.held == 0); /* nothing is lost */
 }

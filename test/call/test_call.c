@@ -416,6 +416,35 @@ TEST(results_of_calls_come_from_the_pool_of_the_runtime)
     pto_pool_destroy(pool);
 }
 
+/* ---- programs that come and go ------------------------------------------------------------------------------------ */
+
+static int64_t first_of(PTORuntime *of, const char *path)
+{
+    PTOLoaded *const program = pto_program_open(path);
+    PTOTensor *y = NULL;
+    EXPECT(program != NULL);
+    EXPECT_EQ(CALL(of, program, "f", PTO_R("y", &y), PTO_I("N", 4), PTO_I("scale", 21)), PTO_OK);
+    const int64_t first = ((const int64_t *)pto_tensor_map(y, PTO_READ))[0];
+    pto_tensor_unmap(y);
+    pto_tensor_release(y);
+    pto_program_close(program);
+    return first;
+}
+
+/* Of two that lie at the same address, too. */
+TEST(every_engine_runs_the_program_that_is_open_now)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, APART};
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        PTORuntime *const other = pto_runtime_create(&(PTOConfig){.engine = engines[i], .heap_bytes = 1 << 20}, NULL);
+        for (int n = 0; n < 2; n++) {
+            EXPECT_EQ(first_of(other, "others.so"), 21);
+            EXPECT_EQ(first_of(other, "twice.so"), 42);
+        }
+        pto_runtime_destroy(other);
+    }
+}
+
 /* ---- views ------------------------------------------------------------------------------------------------------- */
 
 TEST(sliced_and_transposed_tensors_go_in_as_they_are)
