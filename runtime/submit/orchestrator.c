@@ -100,6 +100,7 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
     ptoi_map_end_run(o->edges.map);
     const bool met = ptoi_wait_all_taken(o);
     CHECK(met || o->is_lost);
+    ptoi_fast_end(&o->fast);
     if (o->is_lost)
         abandon(o);
     else

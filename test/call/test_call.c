@@ -445,6 +445,29 @@ TEST(every_engine_runs_the_program_that_is_open_now)
     }
 }
 
+static void fill_once(PTORuntime *of, PTOTensor *y)
+{
+    PTOLoaded *const program = pto_program_open("others.so");
+    EXPECT_EQ(CALL(of, program, "f", PTO_T("y", y), PTO_I("scale", 21)), PTO_OK);
+    pto_program_close(program);
+}
+
+TEST(statistics_of_a_run_outlive_its_program)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS, PTO_ENGINE_TIMING, APART};
+    const int64_t length = 4;
+    PTOTensor *const y = pto_tensor_new(NULL, PTO_I64, 1, &length);
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        PTORuntime *const other = pto_runtime_create(&(PTOConfig){.engine = engines[i], .heap_bytes = 1 << 20}, NULL);
+        for (int n = 0; n < 8; n++) fill_once(other, y);
+        const PTORunStats *const s = pto_get_run_stats(other);
+        EXPECT(s->tasks == 1 && s->worker_tasks[PTO_WORKER_VECTOR] == 1);
+        EXPECT_EQ(pto_get_run_stats(other)->worker_tasks[PTO_WORKER_VECTOR], 1);
+        pto_runtime_destroy(other);
+    }
+    pto_tensor_release(y);
+}
+
 /* ---- views ------------------------------------------------------------------------------------------------------- */
 
 TEST(sliced_and_transposed_tensors_go_in_as_they_are)
