@@ -216,7 +216,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     if (rt->open.list)
         ptoi_memory_unmap(rt->open.list, (uint64_t)rt->core.config.recursion_limit * sizeof *rt->open.list);
     ptoi_own_stack_close(&rt->own_stack);
-    if (rt->recorded) rt->forget(rt->recorded);
+    if (rt->named) rt->forget(rt->named);
     free(ptoi_lifetime_retire(rt));
 }
 

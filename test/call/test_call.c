@@ -468,6 +468,45 @@ TEST(statistics_of_a_run_outlive_its_program)
     pto_tensor_release(y);
 }
 
+/* What the two reports say of the last run that name parts of its program. */
+static char *reports_of(PTORuntime *of)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *const out = open_memstream(&text, &bytes);
+    pto_write_flow_stats(of, out);
+    pto_write_pinned(of, out);
+    fclose(out);
+    return text;
+}
+
+TEST(reports_of_a_run_outlive_its_program)
+{
+    begin();
+    float x[4] = {0}, y[4] = {0};
+    PTOTensor *const tx = row(PTO_F32, x, 4), *const ty = row(PTO_F32, y, 4);
+    for (int checked = 0; checked < 2; checked++) {
+        PTORuntime *const other = pto_runtime_create(
+            &(PTOConfig){.checked = checked, .time_causes = !checked, .always_defer = true}, NULL);
+        PTOLoaded *const program = pto_program_open("reported.so");
+        EXPECT_EQ(CALL(other, program, "f", PTO_T("x", tx), PTO_T("y", ty)), PTO_OK);
+        char *const before = reports_of(other);
+        EXPECT(strstr(before, "reported.pto") && (!checked || strstr(before, "'made'")));
+        pto_program_close(program);
+        char *const after = reports_of(other);
+        EXPECT_STR(after, before);
+        EXPECT_EQ(CALL(other, numbers, "f", PTO_I("N", 4)), PTO_ERR_ARGUMENT); /* which is no run */
+        char *const still = reports_of(other);
+        EXPECT_STR(still, before);
+        pto_runtime_destroy(other);
+        free(before);
+        free(after);
+        free(still);
+    }
+    pto_tensor_release(tx);
+    pto_tensor_release(ty);
+}
+
 /* ---- views ------------------------------------------------------------------------------------------------------- */
 
 TEST(sliced_and_transposed_tensors_go_in_as_they_are)
