@@ -96,7 +96,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->stack = has_own_stack ? ptoi_own_stack_bounds(&rt->own_stack) : ptoi_stack_bounds();
     rt->now.site = NULL;
     rt->now.params = NULL;
-    rt->core.sched.stats = (struct scheduler_stats){0}; /* no task is in flight: nobody holds the role */
+    ptoi_sched_begin_run(&rt->core.sched); /* no task is in flight: nobody holds the role */
     rt->core.engine->begin(&rt->core);
     if (rt->core.orch.is_lost || !ptoi_join_begin(rt)) {
         ptoi_lifetime_give(&rt->lifetime);

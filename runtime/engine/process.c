@@ -93,7 +93,7 @@ static void serve(struct core *core, struct control *c, uint32_t asked)
     ptoi_threads_take_role(core);
     if (c->request == BEGIN_RUN) {
         ptoi_threads_begin(core);
-        core->sched.stats = (struct scheduler_stats){0};
+        ptoi_sched_begin_run(&core->sched);
         if (core->recorder) {
             core->recorder->first_id = c->first_id;
             core->recorder->steps = 0;

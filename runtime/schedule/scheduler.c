@@ -411,6 +411,12 @@ void ptoi_sched_notify_quiet(struct scheduler *s)
     store_release(&s->window->quiet_events, s->events, QUIET); /* [QUIET] */
 }
 
+void ptoi_sched_begin_run(struct scheduler *s)
+{
+    s->stats = (struct scheduler_stats){0};
+    ptoi_sched_reset_marks(s);
+}
+
 void ptoi_sched_reset_marks(struct scheduler *s)
 {
     for (int g = 0; g < PTO_WORKER_TYPES; g++) s->ready[g].count_max = ptoi_ready_count(&s->ready[g]);

@@ -89,6 +89,7 @@ bool ptoi_sched_has_input(const struct scheduler *s);
 bool ptoi_sched_is_quiet(const struct scheduler *s);
 /* If the scheduler is quiet, publishes that in the window, for an orchestrator that cannot ask. */
 void ptoi_sched_notify_quiet(struct scheduler *s);
+void ptoi_sched_begin_run(struct scheduler *s);   /* statistics and marks are of the run that begins */
 void ptoi_sched_reset_marks(struct scheduler *s); /* high-water marks of the ready queues */
 bool ptoi_sched_is_valid(const struct scheduler *s);
 

@@ -62,8 +62,16 @@ void ptoi_orch_free(struct orchestrator *o)
     *o = (struct orchestrator){0};
 }
 
+void ptoi_orch_reset_flow(struct orchestrator *o)
+{
+    ptoi_flow_reset(&o->flow);
+    o->buffers.heap.used_bytes_max = o->buffers.heap.used_bytes;
+    ptoi_fast_close(&o->fast); /* the next task that is executed inline counts as one in flight */
+}
+
 void ptoi_orch_begin(struct orchestrator *o)
 {
+    ptoi_orch_reset_flow(o);
     o->run.least_limit_ms = 0;
     o->run.need = PTO_NEED_UNSTATED;
     o->edges.read_only.count = 0;
