@@ -130,7 +130,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     rt->open.list = ptoi_memory_map((uint64_t)c->recursion_limit * sizeof *rt->open.list, false);
     rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
-                                           .max_scopes = c->recursion_limit * 16 + 64,
+                                           .max_scopes = c->recursion_limit * 16 + 64 + 1, /* of the run itself, too */
                                            .ring_bytes = (uint64_t)c->heap_bytes,
                                            .heap_base = rt->core.heap,
                                            .scope_policy = c->scope_policy,
