@@ -169,13 +169,15 @@ PTOStatus pto_runtime_trim(PTORuntime *rt)
     return PTO_OK;
 }
 
+#define NO_FUNCTION "%s without an orchestration: fn is NULL"
+
 static PTOStatus refuse_no_function(PTORuntime *rt, const char *call)
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, call);
     if (refused != PTO_OK) return refused;
     ptoi_run_status_reset(rt->core.run_status);
-    ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, NULL, "%s without an orchestration: fn is NULL", call);
-    return ptoi_thread_fail(PTO_ERR_ARGUMENT, "%s without an orchestration: fn is NULL", call);
+    ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, NULL, NO_FUNCTION, call);
+    return ptoi_thread_fail(PTO_ERR_ARGUMENT, NO_FUNCTION, call);
 }
 
 PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
@@ -188,8 +190,13 @@ PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg),
 static PTOStatus run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, bool recurses,
                            const char *name)
 {
+    const bool is_inside = ptoi_may_call(rt);
+    if (is_inside && !fn) {
+        ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, rt->now.site, NO_FUNCTION, name);
+        return ptoi_thread_fail(PTO_ERR_ARGUMENT, NO_FUNCTION, name);
+    }
     if (rt && !fn) return refuse_no_function(rt, name);
-    if (!ptoi_may_call(rt)) {
+    if (!is_inside) {
         const PTOStatus status = ptoi_take_for_run(rt, name);
         return status == PTO_OK ? run(rt, fn, arg, (struct entry){.unwinds = true, .recurses = recurses}) : status;
     }
