@@ -69,6 +69,16 @@ static void orchestrate(void *orchestration)
     rt->catcher = NULL;
 }
 
+/* Every task has started.  A schedule with more starts is that of another run. */
+static void check_schedule(PTORuntime *rt)
+{
+    const struct replay *const r = rt->core.replay;
+    if (r && r->next < r->count && ptoi_final_status(rt->core.run_status) == PTO_OK)
+        ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, NULL,
+                  "the schedule %s does not fit this run: it has %lld starts, and the run made %lld",
+                  rt->core.config.replay, (long long)r->count, (long long)r->next);
+}
+
 /* What an entry of a run asks for. */
 struct entry {
     bool unwinds;  /* a failure of a check does not return to the orchestration */
@@ -130,6 +140,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (rt->dist) ptoi_dist_finish(rt->dist);
     ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->core.orch);
+    check_schedule(rt);
     const PTOStatus agreed = rt->dist ? ptoi_dist_end(rt->dist) : PTO_OK;
     if (rt->core.watchdog && !has_wire) ptoi_watchdog_end(rt->core.watchdog);
     if (mirror)

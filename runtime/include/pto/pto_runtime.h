@@ -230,7 +230,7 @@ PTO_API PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void 
 PTO_API const char *pto_last_error(PTORuntime *rt);
 
 /* The status of the active run so far, or else of the last run.  After an error pto_last_error(rt) has its text, for
- * any thread, until the next run begins.
+ * any thread, until the next run begins or a call outside a run is refused.
  * Caller     any thread.  Never blocks.
  * Status     PTO_OK; the first error of the run, any that pto_runtime_run returns; PTO_ERR_MISUSE also if rt is NULL,
  *            was destroyed, or belongs to the parent of a fork. */
