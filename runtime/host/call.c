@@ -331,7 +331,6 @@ static PTOStatus refuse(struct calling *c, PTOStatus status)
     return ptoi_thread_fail(status, "%s", ptoi_run_message(c->rt->core.run_status));
 }
 
-
 static PTOStatus call_idle(PTORuntime *rt, PTOLoaded *loaded, const char *name, const PTOArgument *arguments,
                            int32_t count)
 {

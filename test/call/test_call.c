@@ -486,8 +486,8 @@ TEST(reports_of_a_run_outlive_its_program)
     float x[4] = {0}, y[4] = {0};
     PTOTensor *const tx = row(PTO_F32, x, 4), *const ty = row(PTO_F32, y, 4);
     for (int checked = 0; checked < 2; checked++) {
-        PTORuntime *const other = pto_runtime_create(
-            &(PTOConfig){.checked = checked, .time_causes = !checked, .always_defer = true}, NULL);
+        PTORuntime *const other =
+            pto_runtime_create(&(PTOConfig){.checked = checked, .time_causes = !checked, .always_defer = true}, NULL);
         PTOLoaded *const program = pto_program_open("reported.so");
         EXPECT_EQ(CALL(other, program, "f", PTO_T("x", tx), PTO_T("y", ty)), PTO_OK);
         char *const before = reports_of(other);

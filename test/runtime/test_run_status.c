@@ -49,7 +49,7 @@ static void fails(PTORuntime *rt, void *arg) { (void)arg, pto_scope_end(rt); }
 
 TEST(a_call_outside_a_run_is_refused_and_the_status_stays_that_of_the_last_run)
 {
-    static void (*const runs[])(PTORuntime *rt, void *arg) = {nothing_much, fails};
+    static void (*const runs[])(PTORuntime * rt, void *arg) = {nothing_much, fails};
     static const PTOStatus last[] = {PTO_OK, PTO_ERR_STATE};
     PTORuntime *rt = pto_runtime_create(&(PTOConfig){.workers = {1}}, NULL);
     assert_non_null(rt);
