@@ -30,21 +30,21 @@ static void needs_little(PTORuntime *rt, void *arg)
 
 TEST(statistics_of_flow_control_begin_with_the_run)
 {
-    PTOConfig c = {.task_window = 8, .heap_bytes = 4096, .workers = {1, 1, 1, 1}, .always_defer = true};
+    PTOConfig c = {
+        .task_window = 8, .heap_bytes = 4096, .heap_rings = 1, .workers = {1, 1, 1, 1}, .always_defer = true};
     EACH_ENGINE(c)
     {
         PTORuntime *rt = create(&c);
         EXPECT_EQ(pto_runtime_run(rt, fills_all, NULL), PTO_OK);
         const PTOFlowControlStats *s = pto_get_flow_stats(rt);
-        EXPECT(s->heap_hwm >= 2048 && s->task_ring_hwm > 1 && s->ready_queue_hwm >= 1);
-        EXPECT(s->heap_ring_stalls > 0 && s->heap_ring_stall_ns > 0);
-        const int64_t stalls = s->heap_ring_stalls + s->task_ring_stalls;
+        EXPECT(s->heap_hwm >= 2048);
+        if (c.engine != PTO_ENGINE_SERIAL) EXPECT(s->task_ring_hwm > 1 && s->heap_ring_stalls > 0);
         EXPECT_EQ(pto_runtime_run(rt, needs_little, NULL), PTO_OK);
         s = pto_get_flow_stats(rt);
         EXPECT_EQ(s->heap_hwm, 64);
         EXPECT_EQ(s->task_ring_hwm, 1);
         EXPECT(s->ready_queue_hwm <= 1);
-        EXPECT(s->heap_ring_stalls + s->task_ring_stalls < stalls && s->heap_ring_stall_ns == 0);
+        EXPECT(s->heap_ring_stalls == 0 && s->heap_ring_stall_ns == 0 && s->task_ring_stalls == 0);
         pto_runtime_destroy(rt);
     }
 }
