@@ -301,12 +301,11 @@ static uint64_t count_loads(void)
     return loads;
 }
 
-/* There is no child.  What it has to know of the runtime is in `core`. */
+/* There is no child, and struct control is zeroes.  What it has to know of the runtime is in `core`. */
 static PTOStatus fork_child(struct core *core)
 {
     struct process *e = core->state;
-    memset(e->control, 0, e->control_bytes); /* nobody else uses it now */
-    fflush(stdout);                          /* what waits there must not be written by both */
+    fflush(stdout); /* what waits there must not be written by both */
     fflush(stderr);
     ptoi_backtrace_prepare(); /* else the next run would load something */
     e->loads = count_loads();
@@ -346,6 +345,7 @@ static bool renew_child(struct core *core)
     e->is_lost = core->orch.is_lost = false;
     ptoi_window_abandon(core->window);
     ptoi_sched_resume(&core->sched);
+    memset(e->control, 0, e->control_bytes); /* nobody else uses it now */
     const PTOStatus status = fork_child(core);
     if (status == PTO_OK) return true;
     kill_child(e);
