@@ -431,15 +431,17 @@ static int64_t first_of(PTORuntime *of, const char *path)
     return first;
 }
 
-/* Of two that lie at the same address, too. */
+/* Of two that lie at the same address, one of which was there when the runtime was created, too. */
 TEST(every_engine_runs_the_program_that_is_open_now)
 {
     static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, APART};
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        PTOLoaded *const early = pto_program_open("others.so");
         PTORuntime *const other = pto_runtime_create(&(PTOConfig){.engine = engines[i], .heap_bytes = 1 << 20}, NULL);
+        pto_program_close(early);
         for (int n = 0; n < 2; n++) {
-            EXPECT_EQ(first_of(other, "others.so"), 21);
             EXPECT_EQ(first_of(other, "twice.so"), 42);
+            EXPECT_EQ(first_of(other, "others.so"), 21);
         }
         pto_runtime_destroy(other);
     }
