@@ -130,7 +130,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     rt->open.list = ptoi_memory_map((uint64_t)c->recursion_limit * sizeof *rt->open.list, false);
     rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
-                                           .max_scopes = c->recursion_limit * 16 + 64,
+                                           .max_scopes = c->recursion_limit * 16 + 64 + 1, /* of the run itself, too */
                                            .ring_bytes = (uint64_t)c->heap_bytes,
                                            .heap_base = rt->core.heap,
                                            .scope_policy = c->scope_policy,
@@ -216,7 +216,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     if (rt->open.list)
         ptoi_memory_unmap(rt->open.list, (uint64_t)rt->core.config.recursion_limit * sizeof *rt->open.list);
     ptoi_own_stack_close(&rt->own_stack);
-    if (rt->recorded) rt->forget(rt->recorded);
+    if (rt->named) rt->forget(rt->named);
     free(ptoi_lifetime_retire(rt));
 }
 

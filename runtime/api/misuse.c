@@ -89,8 +89,11 @@ static PTOStatus refuse_in_use(PTORuntime *rt, const char *call)
 
 static PTOStatus refuse_state(PTORuntime *rt, const char *call, const char *where)
 {
-    if (!ptoi_is_running(rt)) ptoi_run_status_reset(rt->core.run_status);
     snprintf(ptoi_thread_message, sizeof ptoi_thread_message, "%s %s", call, where);
+    if (!ptoi_is_running(rt)) {
+        ptoi_run_status_note(rt->core.run_status, ptoi_thread_message);
+        return PTO_ERR_STATE;
+    }
     ptoi_fail(rt->core.run_status, PTO_ERR_STATE, ptoi_orchestrated == rt ? rt->now.site : NULL, "%s",
               ptoi_thread_message);
     return PTO_ERR_STATE;

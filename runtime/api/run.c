@@ -69,6 +69,16 @@ static void orchestrate(void *orchestration)
     rt->catcher = NULL;
 }
 
+/* Every task has started.  A schedule with more starts is that of another run. */
+static void check_schedule(PTORuntime *rt)
+{
+    const struct replay *const r = rt->core.replay;
+    if (r && r->next < r->count && ptoi_final_status(rt->core.run_status) == PTO_OK)
+        ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, NULL,
+                  "the schedule %s does not fit this run: it has %lld starts, and the run made %lld",
+                  rt->core.config.replay, (long long)r->count, (long long)r->next);
+}
+
 /* What an entry of a run asks for. */
 struct entry {
     bool unwinds;  /* a failure of a check does not return to the orchestration */
@@ -96,7 +106,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->stack = has_own_stack ? ptoi_own_stack_bounds(&rt->own_stack) : ptoi_stack_bounds();
     rt->now.site = NULL;
     rt->now.params = NULL;
-    rt->core.sched.stats = (struct scheduler_stats){0}; /* no task is in flight: nobody holds the role */
+    ptoi_sched_begin_run(&rt->core.sched); /* no task is in flight: nobody holds the role */
     rt->core.engine->begin(&rt->core);
     if (rt->core.orch.is_lost || !ptoi_join_begin(rt)) {
         ptoi_lifetime_give(&rt->lifetime);
@@ -130,6 +140,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (rt->dist) ptoi_dist_finish(rt->dist);
     ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->core.orch);
+    check_schedule(rt);
     const PTOStatus agreed = rt->dist ? ptoi_dist_end(rt->dist) : PTO_OK;
     if (rt->core.watchdog && !has_wire) ptoi_watchdog_end(rt->core.watchdog);
     if (mirror)
@@ -169,13 +180,15 @@ PTOStatus pto_runtime_trim(PTORuntime *rt)
     return PTO_OK;
 }
 
+#define NO_FUNCTION "%s without an orchestration: fn is NULL"
+
 static PTOStatus refuse_no_function(PTORuntime *rt, const char *call)
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, call);
     if (refused != PTO_OK) return refused;
     ptoi_run_status_reset(rt->core.run_status);
-    ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, NULL, "%s without an orchestration: fn is NULL", call);
-    return ptoi_thread_fail(PTO_ERR_ARGUMENT, "%s without an orchestration: fn is NULL", call);
+    ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, NULL, NO_FUNCTION, call);
+    return ptoi_thread_fail(PTO_ERR_ARGUMENT, NO_FUNCTION, call);
 }
 
 PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
@@ -188,8 +201,13 @@ PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg),
 static PTOStatus run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, bool recurses,
                            const char *name)
 {
+    const bool is_inside = ptoi_may_call(rt);
+    if (is_inside && !fn) {
+        ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, rt->now.site, NO_FUNCTION, name);
+        return ptoi_thread_fail(PTO_ERR_ARGUMENT, NO_FUNCTION, name);
+    }
     if (rt && !fn) return refuse_no_function(rt, name);
-    if (!ptoi_may_call(rt)) {
+    if (!is_inside) {
         const PTOStatus status = ptoi_take_for_run(rt, name);
         return status == PTO_OK ? run(rt, fn, arg, (struct entry){.unwinds = true, .recurses = recurses}) : status;
     }

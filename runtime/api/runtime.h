@@ -43,8 +43,8 @@ struct PTORuntime {
     PTOFlowControlStats flow_stats;
     _Atomic uint32_t cancels; /* how often pto_cancel was called; W under the lock of the registry */
     struct joined *joined;    /* of rank 0: the records of all ranks, report/joined.h; NULL: this one's alone */
-    PTOLoaded *recorded;      /* the program of the recorded run, which names parts of it; NULL: none */
-    void (*forget)(PTOLoaded *recorded);
+    PTOLoaded *named;         /* the program of the last run, where a report of it names parts of it; NULL: none */
+    void (*forget)(PTOLoaded *named);
     void *keeper;          /* the call that runs; NULL: none */
     PTOScope result_scope; /* of the run: who is given a tensor of this scope keeps it */
     /* host/call_results.c: memory for a tensor that may become a result, until the call is over; NULL: none. */

@@ -52,9 +52,7 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
 void pto_reset_flow_stats(PTORuntime *rt)
 {
     if (ptoi_is_gone(rt, "pto_reset_flow_stats")) return;
-    ptoi_flow_reset(&rt->core.orch.flow);
-    rt->core.orch.buffers.heap.used_bytes_max = rt->core.orch.buffers.heap.used_bytes;
-    ptoi_fast_close(&rt->core.orch.fast); /* the next task that is executed inline counts as one in flight */
+    ptoi_orch_reset_flow(&rt->core.orch);
     if (rt->core.engine->settle)
         rt->core.engine->settle(&rt->core, true);
     else

@@ -374,7 +374,11 @@ void ptoi_crash_on_rank(const struct window *w, int32_t rank)
     ranked.window = w;
 }
 
-void ptoi_crash_report_to(struct crash_note *to) { note = to; }
+void ptoi_crash_report_to(struct crash_note *to)
+{
+    note = to;
+    watchers = 0; /* those were of runs of the parent, whose handlers are not here */
+}
 
 void ptoi_crash_watch(void)
 {

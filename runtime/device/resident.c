@@ -112,7 +112,7 @@ static void serve(struct resident *r, uint32_t asked)
     struct resident_block *b = r->block;
     if (b->request == RESIDENT_LEAVE) r->is_over = true;
     if (b->request == RESIDENT_SETTLE_AND_RESET) ptoi_sched_reset_marks(&r->sched);
-    if (b->request == RESIDENT_BEGIN) r->sched.stats = (struct scheduler_stats){0};
+    if (b->request == RESIDENT_BEGIN) ptoi_sched_begin_run(&r->sched);
     b->stats = r->sched.stats;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) b->ready_max[t] = r->sched.ready[t].count_max;
     answer(r, asked);

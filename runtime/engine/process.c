@@ -4,8 +4,8 @@
  *            The child opens the lanes of threads.c in itself; its first thread schedules when no worker does, and
  *            sleeps. Between the processes every word has one writer: no lock, no read-modify-write.
  * Owner      parent: asked, request, the bell `call`.  Child: everything else in struct control.
- * Invariant  the child is this runtime's from open to close, or dead; when it died, the run has failed, every later run
- *            fails, and nothing waits for it any more.
+ * Invariant  the child is this runtime's until it is dismissed, or dead; when it died, the run has failed, and nothing
+ *            waits for it any more.  A run begins with a child that has what is loaded now: Note [code of the child].
  * Blocks     the orchestrator and the child's first thread, after a short spin, at a bell.  Both look now and then
  *            whether the other one lives.  (Not PR_SET_PDEATHSIG: that would fire when the thread that created the
  *            runtime ends.)
@@ -21,6 +21,7 @@
 #include "backend/worker.h"
 #include "shared/task.h"
 #include <errno.h>
+#include <link.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ struct process {
     pid_t child; /* 0: it has ended and is no zombie */
     bool is_lost;
     uint32_t asked;
-    char why[3600]; /* is_lost: what every later run says */
+    uint64_t loads; /* count_loads() when it was forked, or before */
 };
 
 /* ---- the child --------------------------------------------------------------------------------------------------- */
@@ -92,7 +93,7 @@ static void serve(struct core *core, struct control *c, uint32_t asked)
     ptoi_threads_take_role(core);
     if (c->request == BEGIN_RUN) {
         ptoi_threads_begin(core);
-        core->sched.stats = (struct scheduler_stats){0};
+        ptoi_sched_begin_run(&core->sched);
         if (core->recorder) {
             core->recorder->first_id = c->first_id;
             core->recorder->steps = 0;
@@ -171,12 +172,13 @@ static void describe_ran(struct core *core, int32_t process, struct ran *r)
     ptoi_running_describe(core->window, e->control->line, e->workers, process, r->text, sizeof r->text, &r->site);
 }
 
-/* The run fails with what is known: the kernel that crashed, or those that ran.  Every later run will say the same. */
+/* The run fails with what is known: the kernel that crashed, or those that ran. */
 static void note_loss(struct core *core, PTOStatus status, const char *reason, const struct ran *then)
 {
     struct process *e = core->state;
     struct control *c = e->control;
     const PTOSite *site = then->site;
+    char why[3600];
     uint64_t id;
     const uint64_t crashed = load_relaxed(&c->crash.task); /* relaxed: its writer is dead */
     if (crashed && ptoi_running_task(core->window, crashed + core->window->first_id, &id)) {
@@ -185,14 +187,14 @@ static void note_loss(struct core *core, PTOStatus status, const char *reason, c
         struct crash_text text = {0};
         ptoi_crash_describe(&text, ptoi_task_kernel(core->window, id), args,
                             ptoi_task_args(core->window, core->heap, id, args), &c->crash.address, c->crash.calls);
-        snprintf(e->why, sizeof e->why, "kernel '%s' crashed (task %lld): %s%.2800s",
+        snprintf(why, sizeof why, "kernel '%s' crashed (task %lld): %s%.2800s",
                  ptoi_task_kernel(core->window, id)->name, (long long)(id - core->window->first_id), reason,
                  text.bytes);
     } else {
-        snprintf(e->why, sizeof e->why, "%s%s%s", reason, then->text[0] ? "; what ran then:" : "", then->text);
+        snprintf(why, sizeof why, "%s%s%s", reason, then->text[0] ? "; what ran then:" : "", then->text);
     }
     e->is_lost = core->orch.is_lost = true;
-    ptoi_fail(core->run_status, status, site, "%s", e->why);
+    ptoi_fail(core->run_status, status, site, "%s", why);
 }
 
 /* true: there is no child, and the run has failed. */
@@ -280,6 +282,78 @@ static bool wait_answer(struct core *core)
     }
 }
 
+/* ---- a child, and another one ------------------------------------------------------------------------------------ */
+
+/* Note [code of the child]: the child runs the code that was loaded when it was forked.  What the host loads later is
+ * not there, or other code is, of an object that was unloaded since.  So a run begins with another child where anything
+ * was loaded or unloaded meanwhile, which the dynamic linker counts, whoever asked for it. */
+static int read_loads(struct dl_phdr_info *info, size_t size, void *loads)
+{
+    (void)size;
+    *(uint64_t *)loads = info->dlpi_adds + info->dlpi_subs;
+    return 1; /* every object has the same numbers */
+}
+
+static uint64_t count_loads(void)
+{
+    uint64_t loads = 0;
+    dl_iterate_phdr(read_loads, &loads);
+    return loads;
+}
+
+/* There is no child, and struct control is zeroes.  What it has to know of the runtime is in `core`. */
+static PTOStatus fork_child(struct core *core)
+{
+    struct process *e = core->state;
+    fflush(stdout); /* what waits there must not be written by both */
+    fflush(stderr);
+    ptoi_backtrace_prepare(); /* else the next run would load something */
+    e->loads = count_loads();
+    e->asked = 1;                                /* it answers when it is open */
+    store_relaxed(&e->control->asked, e->asked); /* relaxed: the fork comes after it */
+    const pid_t parent = getpid();
+    e->child = fork();
+    if (e->child == 0) child_main(core, e->control, parent);
+    if (e->child < 0) e->child = 0;
+    if (e->child == 0) return PTO_ERR_NOMEM;
+    return wait_answer(core) ? (PTOStatus)e->control->status : PTO_ERR_LOST;
+}
+
+/* No run is active. */
+static bool is_alive(struct process *e)
+{
+    const pid_t ended = e->child ? waitpid(e->child, NULL, WNOHANG) : 0;
+    if (ended > 0 || (ended < 0 && errno != EINTR)) e->child = 0;
+    return e->child != 0;
+}
+
+static void dismiss_child(struct process *e)
+{
+    if (e->child && !e->is_lost) {
+        post(e, LEAVE);
+        const int64_t since = ptoi_clock_ns();
+        while (is_alive(e) && ptoi_clock_ns() - since < LEAVE_NS) usleep(500);
+    }
+    kill_child(e);
+}
+
+/* No run is active: nothing is in flight.  false: there is no child, and the run has failed. */
+static bool renew_child(struct core *core)
+{
+    struct process *e = core->state;
+    dismiss_child(e);
+    e->is_lost = core->orch.is_lost = false;
+    ptoi_window_abandon(core->window);
+    ptoi_sched_resume(&core->sched);
+    memset(e->control, 0, e->control_bytes); /* nobody else uses it now */
+    const PTOStatus status = fork_child(core);
+    if (status == PTO_OK) return true;
+    kill_child(e);
+    e->is_lost = core->orch.is_lost = true;
+    ptoi_fail(core->run_status, status, NULL, "the worker process could not be started again");
+    return false;
+}
+
 /* ---- the orchestrator's side ------------------------------------------------------------------------------------- */
 
 static void process_wake(void *context)
@@ -323,10 +397,7 @@ static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
 static void process_begin(struct core *core)
 {
     struct process *e = core->state;
-    if (e->is_lost) {
-        ptoi_fail(core->run_status, PTO_ERR_LOST, NULL, "%s", e->why);
-        return;
-    }
+    if ((!is_alive(e) || e->loads != count_loads()) && !renew_child(core)) return;
     e->control->first_id = core->orch.rings.head;
     post(e, BEGIN_RUN);
     wait_answer(core);
@@ -368,18 +439,7 @@ static void process_measure(struct core *core, PTORunStats *stats)
 static void process_close(struct core *core)
 {
     struct process *e = core->state;
-    if (e->child && !e->is_lost) {
-        post(e, LEAVE);
-        const int64_t since = ptoi_clock_ns();
-        while (e->child && ptoi_clock_ns() - since < LEAVE_NS) {
-            pid_t ended = waitpid(e->child, NULL, WNOHANG);
-            if (ended > 0 || (ended < 0 && errno != EINTR))
-                e->child = 0;
-            else
-                usleep(500);
-        }
-    }
-    kill_child(e);
+    dismiss_child(e);
     if (e->asked && core->config.watchdog_seconds > 0) ptoi_backtrace_unlisten(); /* it was opened */
     ptoi_memory_unmap(e->control, e->control_bytes);
     free(e);
@@ -398,20 +458,8 @@ static PTOStatus process_open(struct core *core)
         process_close(core);
         return PTO_ERR_NOMEM;
     }
-    fflush(stdout); /* what waits there must not be written by both */
-    fflush(stderr);
     if (core->config.watchdog_seconds > 0) ptoi_backtrace_listen();
-    e->asked = 1;                                /* it answers when it is open */
-    store_relaxed(&e->control->asked, e->asked); /* relaxed: the fork comes after it */
-    const pid_t parent = getpid();
-    e->child = fork();
-    if (e->child == 0) child_main(core, e->control, parent);
-    if (e->child < 0) e->child = 0;
-    if (e->child == 0) {
-        process_close(core);
-        return PTO_ERR_NOMEM;
-    }
-    PTOStatus status = wait_answer(core) ? (PTOStatus)e->control->status : PTO_ERR_LOST;
+    const PTOStatus status = fork_child(core);
     if (status != PTO_OK) process_close(core);
     return status;
 }

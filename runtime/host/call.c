@@ -231,12 +231,25 @@ static PTOStatus run_on_device(struct calling *c, const struct mirror *mirror)
     return status;
 }
 
+/* A record of the run, the times of its waits and what outlived its scopes name kernels, tensors and places of the
+ * program, so it stays until another run is what the reports are of. */
+static void keep(const struct calling *c)
+{
+    PTORuntime *const rt = c->rt;
+    if (!rt->core.recorder && !rt->core.config.time_causes && !rt->core.config.checked) return;
+    PTOLoaded *const last = rt->named;
+    rt->named = ptoi_loaded_retain(c->loaded);
+    rt->forget = ptoi_loaded_release;
+    if (last) ptoi_loaded_release(last);
+}
+
 static PTOStatus run(struct calling *c)
 {
     const struct mirror *const mirror = c->rt->core.backend->mirror;
     for (int32_t f = 0; f < c->entry->formal_count; f++)
         if (bind_is_decided(&c->entry->formals[f])) c->data[f] = &c->given[f].decided;
     ptoi_call_keep_results(c);
+    keep(c);
     const PTOStatus status = mirror                         ? run_on_device(c, mirror)
                              : c->rt->core.engine->is_split ? run_split(c)
                                                             : c->entry->run(c->rt, &c->call);
@@ -320,20 +333,12 @@ static PTOStatus refuse(struct calling *c, PTOStatus status)
     return ptoi_thread_fail(status, "%s", ptoi_run_message(c->rt->core.run_status));
 }
 
-/* What is recorded of a run names kernels and places of the program, so it stays as long as the record. */
-static void keep(PTORuntime *rt, PTOLoaded *loaded)
-{
-    if (!rt->core.recorder) return;
-    if (rt->recorded) ptoi_loaded_release(rt->recorded);
-    rt->recorded = ptoi_loaded_retain(loaded);
-    rt->forget = ptoi_loaded_release;
-}
-
 static PTOStatus call_idle(PTORuntime *rt, PTOLoaded *loaded, const char *name, const PTOArgument *arguments,
                            int32_t count)
 {
     struct calling c;
     c.rt = rt;
+    c.loaded = loaded;
     c.program = loaded->program;
     c.entry = ptoi_loaded_entry(loaded, name);
     c.error.is_of_call = true;
@@ -348,7 +353,6 @@ static PTOStatus call_idle(PTORuntime *rt, PTOLoaded *loaded, const char *name, 
         host_fail(&c.error, HOST_USAGE, "%s", pto_last_error(NULL));
         return refuse(&c, PTO_ERR_ARGUMENT);
     }
-    keep(rt, loaded);
     const PTOStatus status = matched_call(&c, arguments, count);
     last_complaint = c.complaint;
     if (status != PTO_OK && !c.has_run) return refuse(&c, status);

@@ -33,6 +33,7 @@ enum { MATRICES = 4 };
 
 struct calling {
     PTORuntime *rt;
+    PTOLoaded *loaded;
     const PTOProgram *program;
     const PTOEntry *entry;
     struct host_error error;

@@ -333,6 +333,10 @@ static int check_combination(struct session *s)
                          o->check              ? "--check"
                          : o->output_count > 0 ? "--output"
                                                : "--expect");
+    if (o->record && !ptoi_has_schedule(o->config.engine))
+        return host_fail(&s->error, HOST_USAGE,
+                         "--record needs --engine threads or process: with the others nothing starts in an order that "
+                         "--replay could repeat");
     const bool is_ascend = o->config.backend && strcmp(o->config.backend, "ascend") == 0;
     if (is_ascend && !o->config.kernels)
         return host_fail(&s->error, HOST_USAGE, "the backend ascend needs a map of kernels: --kernels FILE");

@@ -216,6 +216,13 @@ void ptoi_heap_sweep(struct heap *h)
         if (h->open[d] >= 0 && is_consumed(h, (uint32_t)h->open[d])) give_back_open(h, d);
 }
 
+void ptoi_heap_abandon(struct heap *h)
+{
+    for (uint64_t s = 0; s < h->window->segment_count; s++) /* relaxed: its writer is dead */
+        if (h->chunk[s].segments > 0) store_relaxed(window_consumed(h->window, s), h->chunk[s].made);
+    ptoi_heap_sweep(h);
+}
+
 static void close_chunk(struct heap *h, int32_t depth)
 {
     if (h->open[depth] < 0) return;

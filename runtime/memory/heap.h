@@ -73,6 +73,8 @@ uint64_t ptoi_heap_largest_free(const struct heap *h);  /* bytes of the longest 
 bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes);
 /* Finds out what was consumed meanwhile. */
 void ptoi_heap_sweep(struct heap *h);
+/* Every buffer counts as consumed.  No scheduler is there. */
+void ptoi_heap_abandon(struct heap *h);
 bool ptoi_heap_is_valid(const struct heap *h);
 
 #endif

@@ -20,6 +20,7 @@ PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *
 /* head: NULL of a run without a program. */
 PTOStatus ptoi_write_report(PTORuntime *rt, const struct report_head *head, const char *path, struct whole_file *file);
 PTOStatus ptoi_write_graph(PTORuntime *rt, const char *path, struct whole_file *file);
+bool ptoi_has_schedule(PTOEngine engine); /* else nothing starts in an order that could be repeated */
 PTOStatus ptoi_write_schedule(PTORuntime *rt, const char *path, struct whole_file *file);
 
 static inline PTOStatus ptoi_publish(PTOStatus status, struct whole_file *file)

@@ -15,12 +15,18 @@ static int by_begin(const void *a, const void *b)
     return x->task < y->task ? -1 : x->task > y->task;
 }
 
+bool ptoi_has_schedule(PTOEngine engine) { return engine == PTO_ENGINE_THREADS || engine == PTO_ENGINE_PROCESS; }
+
 PTOStatus ptoi_write_schedule(PTORuntime *rt, const char *path, struct whole_file *file)
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_schedule");
     if (refused != PTO_OK) return refused;
     const PTOStatus settled = ptoi_settle_record(rt);
     if (settled != PTO_OK) return settled;
+    if (!ptoi_has_schedule(rt->core.config.engine))
+        return ptoi_thread_fail(PTO_ERR_UNSUPPORTED,
+                                "nothing starts in an order that could be repeated on the engine %s: record on threads",
+                                rt->core.engine->name);
     if (rt->core.recorder->lost > 0)
         return ptoi_thread_fail(PTO_ERR_STATE, "the run had %llu tasks more than PTOConfig.record_tasks",
                                 (unsigned long long)rt->core.recorder->lost);

@@ -39,8 +39,13 @@ void ptoi_sched_init(struct scheduler *s, struct window *w, struct run_status *r
     ptoi_sched_see(s, w);
     lay_out(s, w, memory);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) s->group[t] = (uint8_t)t;
-    s->taken = s->retired = load_relaxed(&w->task_head); /* relaxed: no other thread runs yet */
-    s->events = load_relaxed(&w->event_head);
+    ptoi_sched_resume(s);
+}
+
+void ptoi_sched_resume(struct scheduler *s)
+{
+    s->taken = s->retired = load_relaxed(&s->window->task_head); /* relaxed: no other role runs yet */
+    s->events = load_relaxed(&s->window->event_head);
 }
 
 /* ---- states and references --------------------------------------------------------------------------------------- */
@@ -404,6 +409,12 @@ void ptoi_sched_notify_quiet(struct scheduler *s)
     PTO_LABEL(QUIET);
     store_release(&s->window->quiet_tasks, s->taken, QUIET);   /* [QUIET] stored after all other words */
     store_release(&s->window->quiet_events, s->events, QUIET); /* [QUIET] */
+}
+
+void ptoi_sched_begin_run(struct scheduler *s)
+{
+    s->stats = (struct scheduler_stats){0};
+    ptoi_sched_reset_marks(s);
 }
 
 void ptoi_sched_reset_marks(struct scheduler *s)

@@ -62,6 +62,8 @@ uint64_t ptoi_sched_bytes(const struct window *w);
 /* memory: ptoi_sched_bytes() bytes of zeros, aligned to a cache line.  The scheduler owns them while it is used, and
  * touches only the pages that it needs. */
 void ptoi_sched_init(struct scheduler *s, struct window *w, struct run_status *run_status, void *memory);
+/* A scheduler that has taken nothing begins behind all that was published. */
+void ptoi_sched_resume(struct scheduler *s);
 
 /* The window is there, for this role. */
 static inline void ptoi_sched_see(struct scheduler *s, struct window *w)
@@ -87,6 +89,7 @@ bool ptoi_sched_has_input(const struct scheduler *s);
 bool ptoi_sched_is_quiet(const struct scheduler *s);
 /* If the scheduler is quiet, publishes that in the window, for an orchestrator that cannot ask. */
 void ptoi_sched_notify_quiet(struct scheduler *s);
+void ptoi_sched_begin_run(struct scheduler *s);   /* statistics and marks are of the run that begins */
 void ptoi_sched_reset_marks(struct scheduler *s); /* high-water marks of the ready queues */
 bool ptoi_sched_is_valid(const struct scheduler *s);
 

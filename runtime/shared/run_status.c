@@ -8,15 +8,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void ptoi_run_status_reset(struct run_status *o)
+/* false: a failure has claimed it, and has written its message. */
+static bool claim_between_runs(struct run_status *o)
 {
     int nobody = 0;
-    if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) /* a cancel between two runs may be writing still */
-        while (load_acquire(&o->status, RUN_STATUS) == PTO_OK) ptoi_yield(); /* [RUN_STATUS] */
+    if (swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) return true;
+    while (load_acquire(&o->status, RUN_STATUS) == PTO_OK) ptoi_yield(); /* [RUN_STATUS] a cancel may be writing */
+    return false;
+}
+
+void ptoi_run_status_reset(struct run_status *o)
+{
+    claim_between_runs(o);
     o->message[0] = '\0';
     store_relaxed(&o->is_replaced, 0); /* relaxed: the claim publishes both */
     store_relaxed(&o->status, PTO_OK);
     store_release(&o->claimed, 0, CLAIM);
+}
+
+void ptoi_run_status_note(struct run_status *o, const char *text)
+{
+    const bool is_ours = claim_between_runs(o);
+    snprintf(o->message, sizeof o->message, "%s", text);
+    store_relaxed(&o->is_replaced, 0); /* relaxed: as above */
+    if (is_ours) store_release(&o->claimed, 0, CLAIM);
 }
 
 /* "[E05] text" becomes "[E05]: text", as the compiler writes it; any other text stands behind ": ". */

@@ -30,6 +30,9 @@ bool ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, con
 #define PTO_TIMEOUT_TEXT "kernel '%s' runs for longer than its @timeout of %lld ms (task %lld)"
 bool ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args);
 
+/* No run is active: the text becomes the message, and the status stays that of the last run. */
+void ptoi_run_status_note(struct run_status *o, const char *text);
+
 /* Another failure is that of the run, which has failed: an older one, of another rank.  At most once in a run.  Other
  * threads may read the message meanwhile: they have the one or the other, whole. */
 void ptoi_run_status_replace(struct run_status *o, PTOStatus status, const char *format, ...)

@@ -101,6 +101,15 @@ bool ptoi_window_is_quiet(const struct window *w)
            load_acquire(&w->quiet_events, QUIET) == load_relaxed(&w->event_head);
 }
 
+void ptoi_window_abandon(struct window *w)
+{
+    const uint64_t tasks = load_relaxed(&w->task_head), events = load_relaxed(&w->event_head);
+    store_relaxed(&w->task_tail, tasks); /* relaxed: the caller alone sees the block */
+    store_relaxed(&w->event_tail, events);
+    store_relaxed(&w->quiet_tasks, tasks);
+    store_relaxed(&w->quiet_events, events);
+}
+
 bool ptoi_window_is_valid(const struct window *w)
 {
     if (w->magic != PTO_WINDOW_MAGIC || w->version != PTO_WINDOW_VERSION) return false;

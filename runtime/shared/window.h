@@ -171,6 +171,9 @@ uint64_t ptoi_window_bytes(const struct window_sizes *sizes);
 /* Lays out zeroed memory of that many bytes. */
 void ptoi_window_init(struct window *w, const struct window_sizes *sizes);
 bool ptoi_window_is_valid(const struct window *w);
+/* All that was published counts as over.  Caller: the orchestrator, when no scheduler is there; another one begins
+ * behind it. */
+void ptoi_window_abandon(struct window *w);
 /* Is the scheduler quiet, having taken everything published?  Caller: the orchestrator.  Proof: both words only grow
  * and neither passes its head, so when both are at the heads, the later of the two moments they stem from was quiet
  * with exactly these. */

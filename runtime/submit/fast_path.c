@@ -43,12 +43,16 @@ void ptoi_fast_count(struct fast_path *s)
     for (int i = 0; i < PTO_FAST_LINES; i++) count_line(s, i);
 }
 
-/* Kernels are the program's, and may be gone when the next run begins. */
 void ptoi_fast_begin(struct fast_path *s)
 {
-    memset(s->open->line, 0, sizeof s->open->line);
     memset(s->tasks, 0, sizeof s->tasks);
     memset(s->busy_ns, 0, sizeof s->busy_ns);
+}
+
+void ptoi_fast_end(struct fast_path *s)
+{
+    ptoi_fast_count(s);
+    memset(s->open->line, 0, sizeof s->open->line);
 }
 
 bool ptoi_fast_is_due(struct fast_path *s, const PTOKernel *kernel)

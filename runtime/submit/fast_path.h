@@ -29,6 +29,8 @@ void ptoi_fast_open(struct fast_path *s, const _Atomic int *status);
 void ptoi_fast_close(struct fast_path *s);
 /* A run begins. */
 void ptoi_fast_begin(struct fast_path *s);
+/* A run has ended: its calls are counted, and no kernel is named any more, because its program may be unloaded. */
+void ptoi_fast_end(struct fast_path *s);
 /* Brings `tasks` and `busy_ns` up to date. */
 void ptoi_fast_count(struct fast_path *s);
 

@@ -62,8 +62,16 @@ void ptoi_orch_free(struct orchestrator *o)
     *o = (struct orchestrator){0};
 }
 
+void ptoi_orch_reset_flow(struct orchestrator *o)
+{
+    ptoi_flow_reset(&o->flow);
+    o->buffers.heap.used_bytes_max = o->buffers.heap.used_bytes;
+    ptoi_fast_close(&o->fast); /* the next task that is executed inline counts as one in flight */
+}
+
 void ptoi_orch_begin(struct orchestrator *o)
 {
+    ptoi_orch_reset_flow(o);
     o->run.least_limit_ms = 0;
     o->run.need = PTO_NEED_UNSTATED;
     o->edges.read_only.count = 0;
@@ -86,6 +94,14 @@ void ptoi_orch_state_need(struct orchestrator *o, int64_t bytes)
 
 bool ptoi_orch_wait_all(struct orchestrator *o) { return ptoi_wait_all_taken(o); }
 
+/* The scheduler is dead.  Nobody took the last tasks and events, and some were not even published. */
+static void abandon(struct orchestrator *o)
+{
+    ptoi_window_abandon(o->window);
+    ptoi_are_all_retired(o);
+    ptoi_heap_abandon(&o->buffers.heap);
+}
+
 void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
 {
     ptoi_fast_close(&o->fast);
@@ -94,7 +110,10 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
     ptoi_map_end_run(o->edges.map);
     const bool met = ptoi_wait_all_taken(o);
     CHECK(met || o->is_lost);
-    if (!met || o->is_lost) return; /* nobody took the last events, though it looks as if none were left */
-    ptoi_heap_sweep(&o->buffers.heap);
+    ptoi_fast_end(&o->fast);
+    if (o->is_lost)
+        abandon(o);
+    else
+        ptoi_heap_sweep(&o->buffers.heap);
     CHECK(o->buffers.heap.used_bytes == 0 && o->scopes.held == 0); /* nothing is lost */
 }

@@ -34,6 +34,8 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status 
 void ptoi_orch_free(struct orchestrator *o);
 
 void ptoi_orch_begin(struct orchestrator *o); /* a run: opens the root scope */
+/* What flow control has counted begins anew: stalls, and high-water marks but those of the scheduler. */
+void ptoi_orch_reset_flow(struct orchestrator *o);
 /* Of the heap; PTO_NEED_UNKNOWN, or the second statement in a run: nobody knows what the run needs. */
 void ptoi_orch_state_need(struct orchestrator *o, int64_t bytes);
 void ptoi_orch_end(struct orchestrator *o); /* closes every scope and waits until nothing is left */

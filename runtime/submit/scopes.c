@@ -12,7 +12,7 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
 {
     if (ptoi_orch_has_failed(o)) return PTO_SCOPE_CURRENT;
     if (!ptoi_scope_push(&o->scopes, *o->site)) {
-        ptoi_orch_fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity);
+        ptoi_orch_fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity - 1);
         return PTO_SCOPE_CURRENT;
     }
     o->run.stats.scopes++;

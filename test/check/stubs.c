@@ -22,6 +22,7 @@ void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PT
 }
 const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now) { return now; }
 
+void ptoi_backtrace_prepare(void) {}
 void ptoi_backtrace_listen(void) {}
 void ptoi_backtrace_unlisten(void) {}
 void ptoi_backtrace_answer(void) {}

@@ -121,6 +121,26 @@ static void deep(PTORuntime *rt, void *arg)
     pto_leave(rt);
 }
 
+static void nested(PTORuntime *rt, void *arg)
+{
+    const int depth = *(int *)arg;
+    for (int i = 0; i < depth; i++) pto_scope_begin(rt);
+    for (int i = 0; i < depth; i++) pto_scope_end(rt);
+}
+
+TEST(as_many_scopes_as_the_documents_say_can_be_open)
+{
+    enum { LIMIT = 4, SCOPES = 16 * LIMIT + 64 };
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.workers = {1}, .recursion_limit = LIMIT}, NULL);
+    assert_non_null(rt);
+    int depth = SCOPES;
+    EXPECT_EQ(pto_runtime_run(rt, nested, &depth), PTO_OK);
+    depth++;
+    EXPECT_EQ(pto_runtime_run(rt, nested, &depth), PTO_ERR_RECURSION);
+    EXPECT(strstr(pto_last_error(rt), "scopes are nested deeper than 128"));
+    pto_runtime_destroy(rt);
+}
+
 TEST(each_limit_is_named_for_who_reads_it)
 {
     static const char *const workers[] = {[PTO_NAMES_MEMBERS] = "none: set PTOConfig.workers[PTO_WORKER_VECTOR] to 1",

@@ -135,7 +135,30 @@ static int64_t now_ms(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-TEST(a_killed_worker_process_is_an_error_at_once_and_the_next_runtime_works)
+/* More buffers than any heap here holds at once, each of half the smallest. */
+static void fills_the_heap(PTORuntime *rt, void *arg)
+{
+    struct shared *s = arg;
+    for (int i = 0; i < 20; i++) {
+        void *P = NULL;
+        pto_scope_begin(rt);
+        SUBMIT(rt, &count, PTO_OUTPUT(&P, 0, I64(256)));
+        SUBMIT(rt, &count, PTO_INPUT(P, 0, I64(256)), PTO_INOUT(s->x, 9, I64(1)));
+        SUBMIT(rt, &count, PTO_INOUT(s->x, 10, I64(1)));
+        pto_scope_end(rt);
+    }
+}
+
+/* What a run that was lost has left does not matter to the next one. */
+static bool runs_again(PTORuntime *rt)
+{
+    share->x[10] = 0;
+    bool is_right = pto_runtime_run(rt, fills_the_heap, share) == PTO_OK && share->x[10] == 20;
+    is_right = is_right && pto_runtime_run(rt, ask_who, share) == PTO_OK && share->got == share->x[0];
+    return is_right && pto_runtime_run(rt, many, share) == PTO_OK;
+}
+
+TEST(a_killed_worker_process_is_an_error_at_once_and_the_next_run_works)
 {
     unsigned seed = 1;
     for (int n = 0; n < 100; n++) {
@@ -152,10 +175,9 @@ TEST(a_killed_worker_process_is_an_error_at_once_and_the_next_runtime_works)
         EXPECT(now_ms() - since < 5000); /* no hang; the machine may be busy */
         pthread_join(thread, NULL);
         EXPECT(strstr(pto_last_error(rt), "the worker process died: signal 9 (Killed)"));
-        EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_ERR_LOST); /* for ever */
-        EXPECT(strstr(pto_last_error(rt), "the worker process died: signal 9 (Killed)"));
         (void)pto_get_run_stats(rt);
         (void)pto_get_flow_stats(rt);
+        EXPECT(n % 4 || runs_again(rt));
         pto_runtime_destroy(rt);
         EXPECT(waitpid(-1, NULL, WNOHANG) < 0);
     }
@@ -163,12 +185,16 @@ TEST(a_killed_worker_process_is_an_error_at_once_and_the_next_runtime_works)
 
 static void nothing_much(PTORuntime *rt, void *arg) { (void)rt, (void)arg; }
 
-TEST(a_worker_process_that_dies_between_runs_is_noticed_by_the_next)
+TEST(a_worker_process_that_dies_between_runs_is_replaced)
 {
     PTORuntime *rt = create((PTOConfig){0});
+    siginfo_t end;
     EXPECT_EQ(pto_runtime_run(rt, ask_who, share), PTO_OK);
-    kill((pid_t)share->got, SIGKILL);
-    EXPECT_EQ(pto_runtime_run(rt, nothing_much, share), PTO_ERR_LOST);
+    const pid_t first = (pid_t)share->got;
+    kill(first, SIGKILL);
+    EXPECT_EQ(waitid(P_PID, (id_t)first, &end, WEXITED | WNOWAIT), 0);
+    EXPECT_EQ(pto_runtime_run(rt, nothing_much, share), PTO_OK);
+    EXPECT(runs_again(rt) && share->got != first);
     pto_runtime_destroy(rt);
     rt = create((PTOConfig){0}); /* and one that nobody notices */
     EXPECT_EQ(pto_runtime_run(rt, ask_who, share), PTO_OK);
@@ -264,7 +290,13 @@ TEST(the_watchdog_stops_a_worker_process_that_is_stuck)
     EXPECT(strstr(pto_last_error(rt),
                   "p.pto:4:7: error: no task finished for 0.2 s, the worker process was stopped; what ran then:\n"
                   "  kernel 'sleepy' (task 0, p.pto:4:7, for 0."));
-    EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_ERR_LOST);
+    int stopped = 0; /* runs that a busy machine kept from running */
+    while (stopped < 20 && !runs_again(rt)) {
+        EXPECT_EQ(pto_runtime_status(rt), PTO_ERR_WATCHDOG);
+        stopped++;
+    }
+    EXPECT(stopped < 20);
+    EXPECT_EQ(pto_runtime_run(rt, sleeps_long, share), PTO_ERR_WATCHDOG); /* it watches the new one */
     pto_runtime_destroy(rt);
 }
 
@@ -315,7 +347,7 @@ TEST(a_timeout_stops_a_worker_process_whose_kernel_is_late)
     EXPECT(now_ms() - since < 2500);
     EXPECT(strstr(pto_last_error(rt), "p.pto:4:7: error: kernel 'sleepy' runs for longer than its @timeout of 100 ms "
                                       "(task 1), the worker process was stopped"));
-    EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_ERR_LOST);
+    EXPECT(runs_again(rt));
     pto_runtime_destroy(rt);
 }
 

@@ -2,6 +2,7 @@
  * works. */
 #include "cells.h"
 #include "engines.h"
+#include <pto/pto_program.h>
 #include <string.h>
 
 static void use_after_release(PTORuntime *rt, void *arg)
@@ -38,10 +39,33 @@ static void too_many_begins(PTORuntime *rt, void *arg)
     struct shared *s = arg;
     for (int64_t i = 0; i < s->n; i++) pto_scope_begin(rt);
 }
+static void enters_nothing(PTORuntime *rt, void *arg)
+{
+    struct shared *s = arg;
+    s->got = pto_run_entry(rt, NULL, NULL);
+}
+
 static void left_open(PTORuntime *rt, void *arg)
 {
     (void)arg;
     pto_scope_begin(rt);
+}
+
+TEST(an_entry_without_a_function_is_refused_inside_a_run_too)
+{
+    PTOConfig c = {0};
+    EACH_ENGINE(c)
+    {
+        PTORuntime *rt = create(&c);
+        struct shared *s = renew((struct shared){0});
+        EXPECT_EQ(pto_runtime_run(rt, enters_nothing, s), PTO_ERR_ARGUMENT);
+        EXPECT_EQ(s->got, PTO_ERR_ARGUMENT);
+        EXPECT_STR(pto_last_error(rt), "pto_run_entry without an orchestration: fn is NULL");
+        s->got = 0;
+        EXPECT_EQ(pto_run_entry(rt, enters_nothing, s), PTO_ERR_ARGUMENT);
+        EXPECT_EQ(s->got, PTO_ERR_ARGUMENT);
+        pto_runtime_destroy(rt);
+    }
 }
 
 TEST(h25_scopes_that_do_not_match_or_nest_too_deep_are_errors)

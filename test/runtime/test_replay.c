@@ -93,6 +93,48 @@ TEST(a_schedule_of_another_program_is_reported_and_not_waited_for)
     remove(path);
 }
 
+TEST(what_has_no_order_of_starts_has_no_schedule)
+{
+    static const PTOEngine none[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, PTO_ENGINE_GRAPH};
+    for (int i = 0; i < 3; i++) {
+        PTORuntime *rt = create((PTOConfig){.engine = none[i], .record_tasks = 4096});
+        run(rt, 3);
+        EXPECT_EQ(pto_runtime_write_schedule(rt, "/dev/null"), PTO_ERR_UNSUPPORTED);
+        EXPECT(strstr(pto_last_error(NULL), "record on threads"));
+        pto_runtime_destroy(rt);
+    }
+}
+
+TEST(a_schedule_with_more_starts_than_the_run_is_reported)
+{
+    char path[] = "/tmp/pto_schedule_XXXXXX";
+    int fd = mkstemp(path);
+    EXPECT(fd >= 0);
+    close(fd);
+    PTOConfig c = {.workers = {1, 1, 1, 1}, .record_tasks = 4096};
+    PTORuntime *rt = create(c);
+    const uint64_t digest = run(rt, 3);
+    EXPECT_EQ(pto_runtime_write_schedule(rt, path), PTO_OK);
+    const long long starts = (long long)rt->core.recorder->tasks;
+    pto_runtime_destroy(rt);
+    c.replay = path;
+    rt = create(c);
+    EXPECT_EQ(run(rt, 3), digest);
+    pto_runtime_destroy(rt);
+    FILE *f = fopen(path, "a");
+    fprintf(f, "%lld 0\n", starts);
+    fclose(f);
+    rt = create(c);
+    struct fuzz_program p = program(3);
+    fuzz_reset(&p);
+    EXPECT_EQ(pto_runtime_run(rt, fuzz_orchestrate, &p), PTO_ERR_ARGUMENT);
+    char text[80];
+    snprintf(text, sizeof text, "does not fit this run: it has %lld starts, and the run made %lld", starts + 1, starts);
+    EXPECT(strstr(pto_last_error(rt), text));
+    pto_runtime_destroy(rt);
+    remove(path);
+}
+
 TEST(bad_schedule_files_are_refused_with_their_line)
 {
     static const struct {

@@ -44,6 +44,30 @@ TEST(the_id_of_a_check_stands_where_the_compiler_puts_it)
     ptoi_run_status_reset(&o);
 }
 
+static void nothing_much(PTORuntime *rt, void *arg) { (void)rt, (void)arg; }
+static void fails(PTORuntime *rt, void *arg) { (void)arg, pto_scope_end(rt); }
+
+TEST(a_call_outside_a_run_is_refused_and_the_status_stays_that_of_the_last_run)
+{
+    static void (*const runs[])(PTORuntime * rt, void *arg) = {nothing_much, fails};
+    static const PTOStatus last[] = {PTO_OK, PTO_ERR_STATE};
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.workers = {1}}, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(pto_await(rt, rt, 0, 1), PTO_ERR_STATE);
+    EXPECT_EQ(pto_runtime_status(rt), PTO_OK);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(pto_runtime_run(rt, runs[i], NULL), last[i]);
+        EXPECT_EQ(pto_await(rt, rt, 0, 1), PTO_ERR_STATE);
+        EXPECT_STR(pto_last_error(rt), "pto_await outside a run");
+        EXPECT_EQ(pto_scope_begin(rt), PTO_SCOPE_CURRENT);
+        EXPECT_STR(pto_last_error(rt), "pto_scope_begin outside a run");
+        EXPECT_EQ(pto_runtime_status(rt), last[i]);
+    }
+    EXPECT_EQ(pto_runtime_run(rt, nothing_much, NULL), PTO_OK);
+    EXPECT_EQ(pto_runtime_status(rt), PTO_OK);
+    pto_runtime_destroy(rt);
+}
+
 /* A cancel has claimed the run status and is still writing its message when a kernel fails: the status says nothing
  * yet, but what depends on that kernel must not start. */
 TEST(h52_a_failure_that_comes_second_is_seen_before_the_first_has_its_status)

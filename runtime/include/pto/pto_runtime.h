@@ -236,7 +236,7 @@ PTO_API PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void 
 PTO_API const char *pto_last_error(PTORuntime *rt);
 
 /* The status of the active run so far, or else of the last run.  After an error pto_last_error(rt) has its text, for
- * any thread, until the next run begins.
+ * any thread, until the next run begins or a call outside a run is refused.
  * Caller     any thread.  Never blocks.
  * Status     PTO_OK; the first error of the run, any that pto_runtime_run returns; PTO_ERR_MISUSE also if rt is NULL,
  *            was destroyed, or belongs to the parent of a fork. */
@@ -382,9 +382,10 @@ PTO_API PTOStatus pto_runtime_write_report(PTORuntime *rt, const char *path);
 PTO_API PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path);
 
 /* Writes the order in which the kernels of the recorded run started and the worker of each, one `task worker` a line,
- * for PTOConfig.replay.  Engine threads.
+ * for PTOConfig.replay.  Engines threads and process.
  * Caller     any thread while no run is active.  Blocks while the file is written.
- * Status     as pto_runtime_write_trace; PTO_ERR_STATE also if the run had more tasks than were recorded. */
+ * Status     as pto_runtime_write_trace; PTO_ERR_STATE also if the run had more tasks than were recorded;
+ *            PTO_ERR_UNSUPPORTED: on the other engines nothing starts in an order that could be repeated. */
 PTO_API PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path);
 
 /* Reports the end of a task that external_start received.  result: 0, or any other number for a failure.  Exactly one

@@ -11,13 +11,13 @@ programs = {  # strassen and accumulate differed before their edges and accumula
     "jacobi": "--dim N=60 --set max_sweeps=4 --input u=random --input v=zeros",
     "accumulate": "--input x=random:1 --input y=zeros --dim N=480 --workers vector=24 --dispatch-cycles 7",
 }
-written = ["trace.json", "graph.json", "report.html", "schedule.txt"]
+written = ["trace.json", "graph.json", "report.html"]
 
 
 def one_run(program, options):
     names = {n: os.path.join(folder, n) for n in written}
     out = subprocess.run([program, "--engine", "timing", "--stats", *options.split(), "--trace", names["trace.json"], "--graph", names["graph.json"],
-                          "--report", names["report.html"], "--record", names["schedule.txt"]], capture_output=True, text=True)
+                          "--report", names["report.html"]], capture_output=True, text=True)
     assert out.returncode == 0, out.stderr
     return {"output": out.stdout.encode()} | {n: open(path, "rb").read() for n, path in names.items()}
 
