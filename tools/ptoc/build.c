@@ -244,10 +244,7 @@ static int build_in(const struct options *o, struct arena *mem, const char *temp
     char *prefix = prefix_find(o->program);
     int result = check_link_inputs(o);
     if (result == EXIT_OK) result = generate(o, replaced, &p.text, &p);
-    if (result == EXIT_OK && !prefix) {
-        fprintf(stderr, "ptoc: error: cannot find the folder that ptoc is installed in\n");
-        result = EXIT_INTERNAL;
-    }
+    if (result == EXIT_OK && !prefix) result = prefix_missing();
     if (result == EXIT_OK) {
         const struct toolchain t = {
             .o = o, .mem = mem, .prefix = prefix, .temp_dir = temp_dir, .only_submits = p.kernels.are_all};
