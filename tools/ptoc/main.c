@@ -37,9 +37,10 @@ static int read_main(const struct options *o)
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
     struct output to;
-    if (!output_open(&to, o->output)) {
+    const bool is_input = output_is_input(o->output, o->input);
+    if (is_input || !output_open(&to, o->output)) {
         session_close(&s);
-        return EXIT_FILE;
+        return is_input ? EXIT_USAGE : EXIT_FILE;
     }
     if (o->emit == EMIT_TOKENS)
         tokens_dump(&s.front, 0, to.out);

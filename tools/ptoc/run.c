@@ -91,7 +91,7 @@ static char *program_path(const char *dir, const char *input)
 static int build_and_start(const struct options *o, const char *temp, const char *const *more)
 {
     char *program = program_path(temp, o->input);
-    int kept = -1, result = program ? build_binary(o, temp, program, NULL, &kept) : process_out_of_memory();
+    int kept = -1, result = program ? build_binary(o, temp, program, o->output, &kept) : process_out_of_memory();
     if (result == EXIT_OK) result = start(o, program, kept, more);
     free(program);
     return result;
