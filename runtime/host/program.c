@@ -22,6 +22,7 @@
 #include "shared/cpu.h"
 #include "summary.h"
 #include "watch.h"
+#include "written.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -348,6 +349,7 @@ static int prepare(struct session *s)
 {
     int code = choose_entry(s);
     if (code == HOST_OK) code = check_combination(s);
+    if (code == HOST_OK) code = ptoi_written_check(s);
     if (code == HOST_OK) code = allocate_session(s);
     if (code == HOST_OK) code = ptoi_arguments_apply(s);
     if (code == HOST_OK) code = ptoi_arguments_check(s);
