@@ -141,11 +141,11 @@ static int create_runtime(struct session *s, const PTOConfig *config, bool is_ra
     *rt = ptoi_create_ranked(config, is_ranked ? &ranks : NULL, &status);
     if (*rt) return HOST_OK;
     const char *why = pto_last_error(NULL);
-    const bool is_ascend = config->backend && strcmp(config->backend, "ascend") == 0;
-    const int code = status == PTO_ERR_NOMEM             ? HOST_INTERNAL
-                     : status == PTO_ERR_DEVICE          ? HOST_RUN
-                     : status == PTO_ERR_IO && is_ascend ? HOST_FILE
-                                                         : HOST_USAGE;
+    const bool is_of_file = status == PTO_ERR_IO || status == PTO_ERR_ARGUMENT; /* the map of kernels; the schedule */
+    const int code = status == PTO_ERR_NOMEM    ? HOST_INTERNAL
+                     : status == PTO_ERR_DEVICE ? HOST_RUN
+                     : is_of_file               ? HOST_FILE
+                                                : HOST_USAGE;
     return host_fail(&s->error, code, "%s", why && *why ? why : pto_status_text(status));
 }
 
@@ -334,6 +334,10 @@ static int check_combination(struct session *s)
                          o->check              ? "--check"
                          : o->output_count > 0 ? "--output"
                                                : "--expect");
+    if ((o->config.submit_cycles || o->config.dispatch_cycles) && o->config.engine != PTO_ENGINE_TIMING &&
+        !session_plans_ranks(s))
+        return host_fail(&s->error, HOST_USAGE, "%s is for --engine timing",
+                         o->config.submit_cycles ? "--submit-cycles" : "--dispatch-cycles");
     const bool is_ascend = o->config.backend && strcmp(o->config.backend, "ascend") == 0;
     if (is_ascend && !o->config.kernels)
         return host_fail(&s->error, HOST_USAGE, "the backend ascend needs a map of kernels: --kernels FILE");
