@@ -132,7 +132,7 @@ static int copy_to(const char *from, const char *path)
 /* Time-independent traces: a folder, which the program writes. */
 static int traces_main(const struct options *o)
 {
-    if (!o->output || !value_of(o, "--ranks")) {
+    if (!o->output || strcmp(o->output, "-") == 0 || !value_of(o, "--ranks")) {
         fputs("ptoc: error: --format=ti writes what each rank does: it needs --ranks N and -o FOLDER\n", stderr);
         return EXIT_USAGE;
     }
