@@ -491,6 +491,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     if (code == HOST_OK && s.options.help) {
         const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
         print_help(program, name ? name + 1 : argc > 0 ? argv[0] : "program");
+        code = ptoi_ranked_agree_on_help(&s);
     } else {
         if (code == HOST_OK) code = prepare(&s);
         code = ptoi_ranked_agree(&s, code);
