@@ -429,7 +429,14 @@ static uint32_t offset_of(const struct source *source, long line, long column)
     return (uint32_t)(at - source->text) + (uint32_t)(column > 0 && (size_t)column <= length + 1 ? column - 1 : 0);
 }
 
-/* "PATH:LINE:COLUMN: error: TEXT", or "warning" */
+/* What follows the kind, if the line goes on with it; else NULL. */
+static const char *text_behind(const char *at, const char *kind)
+{
+    const size_t length = strlen(kind);
+    return strncmp(at, kind, length) == 0 ? at + length : NULL;
+}
+
+/* "PATH:LINE:COLUMN: error: TEXT", or "fatal error" or "warning" */
 static void read_line(struct front *front, const struct checked *checked, const struct symbol **spoilt,
                       const char *line, int length)
 {
@@ -442,16 +449,16 @@ static void read_line(struct front *front, const struct checked *checked, const 
         if ((size_t)length <= path + 1 || memcmp(line, source->path, path) != 0 || line[path] != ':') continue;
         char *at;
         const long number = strtol(line + path + 1, &at, 10), column = *at == ':' ? strtol(at + 1, &at, 10) : 0;
-        const bool is_error = strncmp(at, ": error: ", strlen(": error: ")) == 0;
-        const char *text = at + strlen(is_error ? ": error: " : ": warning: ");
-        if (number <= 0 || (!is_error && strncmp(at, ": warning: ", strlen(": warning: ")) != 0)) continue;
+        const char *const error = text_behind(at, ": error: "), *const fatal = text_behind(at, ": fatal error: ");
+        const char *const text = error ? error : fatal ? fatal : text_behind(at, ": warning: ");
+        if (number <= 0 || !text) continue;
         const uint32_t offset = offset_of(source, number, column);
         struct complaint c = {.front = front,
                               .kernel = kernel_at(m, offset),
                               .at = {file, offset, offset + 1},
                               .text = text,
                               .length = (int)(line + length - text)};
-        if (c.kernel && c.kernel != *spoilt && (is_error ? say(&c) : say_of_warning(&c))) *spoilt = c.kernel;
+        if (c.kernel && c.kernel != *spoilt && (error || fatal ? say(&c) : say_of_warning(&c))) *spoilt = c.kernel;
         return;
     }
 }

@@ -35,7 +35,9 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
 {
     if (a->direction == DIR_OUT) {
         const char *scope = scope_name(e, a);
-        if (scope)
+        if (a->view->region->base->place)
+            strbuf_printf(b, "PTO_OUTPUT_NAMED(\"%s\", %s, ", a->view->region->base->name, scope);
+        else if (scope)
             strbuf_printf(b, "PTO_OUTPUT_IN(%s, ", scope);
         else
             strbuf_puts(b, "PTO_OUTPUT(");

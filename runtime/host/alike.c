@@ -12,7 +12,7 @@
 struct number {
     const char *what, *name;
     uint64_t value;
-    bool is_shown; /* it means something to the user; else it is a hash */
+    enum { IS_HASH, IS_NUMBER, IS_OPTION } kind; /* IS_HASH means nothing to the user; of IS_OPTION -1 is the default */
 };
 
 struct numbers {
@@ -20,9 +20,9 @@ struct numbers {
     int count;
 };
 
-static void add(struct numbers *n, const char *what, const char *name, uint64_t value, bool is_shown)
+static void add(struct numbers *n, const char *what, const char *name, uint64_t value, int kind)
 {
-    n->all[n->count++] = (struct number){what, name, value, is_shown};
+    n->all[n->count++] = (struct number){what, name, value, kind};
 }
 
 static uint64_t hash_of(const void *data, int64_t bytes)
@@ -53,39 +53,40 @@ static void add_formal(const struct session *s, struct numbers *n, int32_t f)
     const PTOFormal *formal = &s->entry->formals[f];
     if (!session_is_tensor(formal)) {
         add(n, "the scalar", formal->name, (uint64_t)s->scalars[f].i64,
-            formal->type != PTO_F32 && formal->type != PTO_F64);
+            formal->type != PTO_F32 && formal->type != PTO_F64 ? IS_NUMBER : IS_HASH);
         return;
     }
     for (int32_t k = 0; k < formal->rank; k++)
-        add(n, "an extent of", formal->name, (uint64_t)s->formals[f].array.shape[k], true);
-    add(n, "--dist of", formal->name, hash_of_home(&s->arguments[f].home), false);
+        add(n, "an extent of", formal->name, (uint64_t)s->formals[f].array.shape[k], IS_NUMBER);
+    add(n, "--dist of", formal->name, hash_of_home(&s->arguments[f].home), IS_HASH);
 }
 
 /* NULL: no memory. */
 static struct number *collect(const struct session *s, struct numbers *n)
 {
     const struct dist_config config = ptoi_ranked_config(s);
+    const int64_t heap = s->options.config.heap_bytes;
     enum { OTHERS = 16 };
     n->all = calloc((size_t)s->entry->formal_count * (PTO_MAX_RANK + 1) + (size_t)s->entry->dim_count + OTHERS,
                     sizeof *n->all);
     if (!n->all) return NULL;
-    add(n, "the program", s->program->file, hash_of_formals(s), false);
+    add(n, "the program", s->program->file, hash_of_formals(s), IS_HASH);
     for (int32_t v = 0; v < s->entry->dim_count; v++)
-        add(n, "the dimension", s->entry->dims[v], (uint64_t)s->dims[v], true);
-    add(n, "--set of the params of", s->program->file, hash_of(s->params, s->program->param_bytes), false);
+        add(n, "the dimension", s->entry->dims[v], (uint64_t)s->dims[v], IS_NUMBER);
+    add(n, "--set of the params of", s->program->file, hash_of(s->params, s->program->param_bytes), IS_HASH);
     for (int32_t f = 0; f < s->entry->formal_count; f++) add_formal(s, n, f);
-    add(n, "the option", "--copies", (uint64_t)config.copy_bytes, true);
-    add(n, "the option", "--sends", (uint64_t)config.sends, true);
-    add(n, "the option", "--heap", (uint64_t)s->options.config.heap_bytes, true);
-    add(n, "the option", "--everywhere", (uint64_t)s->options.everywhere_bytes, true);
-    add(n, "the option", "--stats", s->options.stats, true);
-    add(n, "the option", "--check", s->options.check, true);
-    add(n, "the option", "--skip-kernels", s->options.config.skip_kernels, true);
-    add(n, "the option", "--trace", s->options.trace != NULL, true);
-    add(n, "the option", "--report", s->options.report != NULL, true);
-    add(n, "the option", "--graph", s->options.graph != NULL, true);
-    add(n, "the option", "--record", s->options.record != NULL, true);
-    add(n, "the option", "--replay", s->options.config.replay != NULL, true);
+    add(n, "the option", "--copies", (uint64_t)config.copy_bytes, IS_NUMBER);
+    add(n, "the option", "--sends", (uint64_t)config.sends, IS_NUMBER);
+    add(n, "the option", "--heap", heap > 0 ? (uint64_t)heap : (uint64_t)-1, IS_OPTION);
+    add(n, "the option", "--everywhere", (uint64_t)s->options.everywhere_bytes, IS_OPTION);
+    add(n, "the option", "--stats", s->options.stats, IS_NUMBER);
+    add(n, "the option", "--check", s->options.check, IS_NUMBER);
+    add(n, "the option", "--skip-kernels", s->options.config.skip_kernels, IS_NUMBER);
+    add(n, "the option", "--trace", s->options.trace != NULL, IS_NUMBER);
+    add(n, "the option", "--report", s->options.report != NULL, IS_NUMBER);
+    add(n, "the option", "--graph", s->options.graph != NULL, IS_NUMBER);
+    add(n, "the option", "--record", s->options.record != NULL, IS_NUMBER);
+    add(n, "the option", "--replay", s->options.config.replay != NULL, IS_NUMBER);
     return n->all;
 }
 
@@ -96,11 +97,20 @@ static bool is_same(struct session *s, uint64_t mine, bool *is_lost)
     return *is_lost || least[0] == most[0];
 }
 
+enum { VALUE_TEXT = 32 };
+
+static const char *text_of(const struct number *x, uint64_t value, char *text)
+{
+    if (x->kind == IS_OPTION && value == (uint64_t)-1) return "default";
+    snprintf(text, VALUE_TEXT, "%" PRId64, (int64_t)value);
+    return text;
+}
+
 /* All ranks have come to the same number, and they differ. */
 static int fail_number(struct session *s, const struct number *x)
 {
     uint64_t mine[WIRE_REDUCED] = {s->wire->rank == 0 ? x->value : 0}, least[WIRE_REDUCED], most[WIRE_REDUCED];
-    char values[64] = "";
+    char one[VALUE_TEXT], other[VALUE_TEXT], values[2 * VALUE_TEXT + 16] = "";
     if (!ptoi_ranked_reduce(s, mine, least, most)) return HOST_RUN;
     const uint64_t first = most[0];
     mine[0] = x->value == first ? UINT64_MAX : (uint64_t)s->wire->rank;
@@ -108,7 +118,8 @@ static int fail_number(struct session *s, const struct number *x)
     const uint64_t rank = least[0];
     mine[0] = (uint64_t)s->wire->rank == rank ? x->value : 0;
     if (!ptoi_ranked_reduce(s, mine, least, most)) return HOST_RUN;
-    if (x->is_shown) snprintf(values, sizeof values, ": %" PRId64 " and %" PRId64, (int64_t)first, (int64_t)most[0]);
+    if (x->kind != IS_HASH)
+        snprintf(values, sizeof values, ": %s and %s", text_of(x, first, one), text_of(x, most[0], other));
     host_fail(&s->error, HOST_USAGE, "ranks 0 and %" PRIu64 " differ in %s '%s'%s: start all ranks alike", rank,
               x->what, x->name, values);
     if (!session_is_first(s)) s->error.text[0] = '\0';
@@ -132,8 +143,8 @@ static int compare_all(struct session *s, const struct numbers *n)
 int ptoi_ranked_compare_inputs(struct session *s)
 {
     if (!s->wire) return HOST_OK;
-    struct number all[] = {{"the program", s->program->file, hash_of_formals(s), false},
-                           {"the inputs of", s->entry->name, (uint64_t)s->options.input_count, false}};
+    struct number all[] = {{"the program", s->program->file, hash_of_formals(s), IS_HASH},
+                           {"the inputs of", s->entry->name, (uint64_t)s->options.input_count, IS_HASH}};
     for (int32_t f = 0; f < s->entry->formal_count; f++) {
         const struct host_input *input = s->arguments[f].input;
         all[1].value = ptoi_dist_mix(all[1].value, input ? 1 + (uint64_t)input->fill.kind : 0);

@@ -72,7 +72,7 @@ static int check(struct session *s, int32_t f)
     const int64_t bytes = pto_type_bytes(made->type);
     char a[256], b[256];
     if (memcmp(made->shape, file->array.shape, (size_t)made->rank * sizeof *made->shape) != 0)
-        return host_fail(&s->error, HOST_RUN, "%s is %s, %s has %s", s->entry->formals[f].name,
+        return host_fail(&s->error, HOST_FILE, "%s is %s, %s has %s", s->entry->formals[f].name,
                          ptoi_array_text(made, a, sizeof a), file->path, ptoi_array_text(&file->array, b, sizeof b));
     const int code = ptoi_npy_read(file, &s->error);
     if (code != HOST_OK) return code;

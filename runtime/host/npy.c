@@ -181,11 +181,10 @@ static int check_descr(const struct npy_file *f, const char *name, PTOType type,
                        struct host_error *e)
 {
     const char *expected = descr_of[type], *found = type_in_file(descr);
-    bool one_byte = expected[2] == '1';
-    if (strcmp(descr, expected) == 0 ||
-        ((descr[0] == '=' || (one_byte && descr[0] == '<')) && strcmp(descr + 1, expected + 1) == 0))
-        return HOST_OK;
-    if (descr[0] == '>' && !one_byte && strcmp(descr + 1, expected + 1) == 0)
+    const bool one_byte = expected[2] == '1', is_same = descr[0] && strcmp(descr + 1, expected + 1) == 0;
+    if (is_same && strchr(one_byte ? "<=|>" : "<=|", descr[0]))
+        return HOST_OK; /* of any type | is this machine's order */
+    if (is_same && descr[0] == '>')
         return host_fail(e, HOST_FILE,
                          "%s holds big-endian %s, '%s' is little-endian: save it with NumPy's astype('%s')", f->path,
                          found, name, expected);

@@ -22,6 +22,7 @@
 #include "shared/cpu.h"
 #include "summary.h"
 #include "watch.h"
+#include "written.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -140,11 +141,11 @@ static int create_runtime(struct session *s, const PTOConfig *config, bool is_ra
     *rt = ptoi_create_ranked(config, is_ranked ? &ranks : NULL, &status);
     if (*rt) return HOST_OK;
     const char *why = pto_last_error(NULL);
-    const bool is_ascend = config->backend && strcmp(config->backend, "ascend") == 0;
-    const int code = status == PTO_ERR_NOMEM             ? HOST_INTERNAL
-                     : status == PTO_ERR_DEVICE          ? HOST_RUN
-                     : status == PTO_ERR_IO && is_ascend ? HOST_FILE
-                                                         : HOST_USAGE;
+    const bool is_of_file = status == PTO_ERR_IO || status == PTO_ERR_ARGUMENT; /* the map of kernels; the schedule */
+    const int code = status == PTO_ERR_NOMEM    ? HOST_INTERNAL
+                     : status == PTO_ERR_DEVICE ? HOST_RUN
+                     : is_of_file               ? HOST_FILE
+                                                : HOST_USAGE;
     return host_fail(&s->error, code, "%s", why && *why ? why : pto_status_text(status));
 }
 
@@ -337,6 +338,10 @@ static int check_combination(struct session *s)
         return host_fail(&s->error, HOST_USAGE,
                          "--record needs --engine threads or process: with the others nothing starts in an order that "
                          "--replay could repeat");
+    if ((o->config.submit_cycles || o->config.dispatch_cycles) && o->config.engine != PTO_ENGINE_TIMING &&
+        !session_plans_ranks(s))
+        return host_fail(&s->error, HOST_USAGE, "%s is for --engine timing",
+                         o->config.submit_cycles ? "--submit-cycles" : "--dispatch-cycles");
     const bool is_ascend = o->config.backend && strcmp(o->config.backend, "ascend") == 0;
     if (is_ascend && !o->config.kernels)
         return host_fail(&s->error, HOST_USAGE, "the backend ascend needs a map of kernels: --kernels FILE");
@@ -352,6 +357,7 @@ static int prepare(struct session *s)
 {
     int code = choose_entry(s);
     if (code == HOST_OK) code = check_combination(s);
+    if (code == HOST_OK) code = ptoi_written_check(s);
     if (code == HOST_OK) code = allocate_session(s);
     if (code == HOST_OK) code = ptoi_arguments_apply(s);
     if (code == HOST_OK) code = ptoi_arguments_check(s);
@@ -490,6 +496,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     if (code == HOST_OK && s.options.help) {
         const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
         print_help(program, name ? name + 1 : argc > 0 ? argv[0] : "program");
+        code = ptoi_ranked_agree_on_help(&s);
     } else {
         if (code == HOST_OK) code = prepare(&s);
         code = ptoi_ranked_agree(&s, code);

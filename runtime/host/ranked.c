@@ -207,6 +207,21 @@ bool ptoi_ranked_reduce(struct session *s, const uint64_t *mine, uint64_t *least
     return answer == WIRE_DONE;
 }
 
+int ptoi_ranked_agree_on_help(struct session *s)
+{
+    if (!s->wire) return HOST_OK;
+    /* a rank with an error of its own comes before all of these, because that one has the message */
+    const uint64_t first = UINT64_MAX - (uint64_t)s->wire->ranks;
+    const uint64_t mine[WIRE_REDUCED] = {HOST_USAGE, first + (uint64_t)s->wire->rank};
+    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    if (!ptoi_ranked_reduce(s, mine, least, most))
+        return host_fail(&s->error, HOST_RUN, "the ranks cannot agree to run");
+    s->has_stopped = true;
+    if (least[0] != HOST_OK && least[1] >= first) return HOST_OK;
+    if (least[1] == mine[1]) host_fail(&s->error, HOST_USAGE, "--help is given to some of the ranks, and not to all");
+    return (int)most[0];
+}
+
 int ptoi_ranked_agree(struct session *s, int code)
 {
     if (!s->wire || s->has_stopped) return code;

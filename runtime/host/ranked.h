@@ -42,6 +42,9 @@ void ptoi_ranked_give(struct session *s);
 int64_t ptoi_ranked_grace_ms(const struct session *s);
 /* All ranks are ready to run, or none runs.  The first that is not says why. */
 int ptoi_ranked_agree(struct session *s, int code);
+
+/* The same for a rank that was asked for the help and does not run: HOST_OK where all were. */
+int ptoi_ranked_agree_on_help(struct session *s);
 /* alike.c: they are; were they started alike?  Else the first reports what differs. */
 int ptoi_ranked_compare(struct session *s);
 /* Before the files are opened, which all ranks do in the same order: do all open the same ones? */

@@ -44,8 +44,8 @@ int ptoi_ranked_begin_schedules(struct session *s)
     if (least[1] == most[1]) return HOST_OK;
     s->has_stopped = true;
     return session_is_first(s)
-               ? host_fail(&s->error, HOST_USAGE, "--replay: the schedules of the ranks are of different runs")
-               : HOST_USAGE;
+               ? host_fail(&s->error, HOST_FILE, "--replay: the schedules of the ranks are of different runs")
+               : HOST_FILE;
 }
 
 int ptoi_ranked_write_schedule(struct session *s)

@@ -14,6 +14,14 @@ void ptoi_replay_free(struct replay *r)
     *r = (struct replay){0};
 }
 
+static PTOStatus no_memory(struct replay *r, FILE *in, char *text, size_t size)
+{
+    fclose(in);
+    ptoi_replay_free(r);
+    snprintf(text, size, "no memory for a schedule");
+    return PTO_ERR_NOMEM;
+}
+
 static PTOStatus bad(struct replay *r, FILE *in, char *text, size_t size, const char *path, int64_t line,
                      const char *what)
 {
@@ -91,14 +99,14 @@ PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, 
             if (t) r->task = t;
             int32_t *w = realloc(r->worker, (size_t)capacity * sizeof *w);
             if (w) r->worker = w;
-            if (!t || !w) return bad(r, in, text, size, path, lines, "out of memory");
+            if (!t || !w) return no_memory(r, in, text, size);
         }
         r->task[r->count] = task;
         r->worker[r->count++] = worker;
     }
     if (lines == 0) return bad(r, in, text, size, path, 1, "not a schedule (`pto schedule 1` expected)");
     r->place = malloc((size_t)(r->count + 1) * sizeof *r->place);
-    if (!r->place) return bad(r, in, text, size, path, lines, "out of memory");
+    if (!r->place) return no_memory(r, in, text, size);
     if (!order_tasks(r)) return bad(r, in, text, size, path, r->count + 2, "every task from 0 must be listed once");
     fclose(in);
     return PTO_OK;

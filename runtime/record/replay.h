@@ -25,7 +25,7 @@ struct replay_of {
     uint64_t run;
 };
 
-/* PTO_ERR_IO or PTO_ERR_ARGUMENT with a message in text.  of: what is expected; its `run` is read. */
+/* PTO_ERR_IO, PTO_ERR_ARGUMENT or PTO_ERR_NOMEM with a message in text.  of: what is expected; its `run` is read. */
 PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, struct replay_of *of, char *text,
                            size_t size);
 void ptoi_replay_free(struct replay *r);

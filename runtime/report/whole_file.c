@@ -54,6 +54,36 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
+/* A name in a folder, whatever the path to that folder. */
+struct place {
+    char *target;
+    dev_t device;
+    ino_t folder;
+};
+
+static bool find_place(struct place *p, const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) return false;
+    p->target = follow_links(path);
+    char *const folder = p->target ? strndup(p->target, (size_t)folder_length(p->target)) : NULL;
+    const bool is_found = folder && stat(*folder ? folder : ".", &st) == 0;
+    free(folder);
+    p->device = st.st_dev;
+    p->folder = st.st_ino;
+    return is_found;
+}
+
+bool ptoi_whole_is_same(const char *a, const char *b)
+{
+    struct place x = {0}, y = {0};
+    const bool is_same = find_place(&x, a) && find_place(&y, b) && x.device == y.device && x.folder == y.folder &&
+                         strcmp(x.target + folder_length(x.target), y.target + folder_length(y.target)) == 0;
+    free(x.target);
+    free(y.target);
+    return is_same;
+}
+
 /* A new file in the folder of the target, with the mode of the file that it will replace. */
 static int create_beside(struct whole_file *f, const struct stat *replaced)
 {

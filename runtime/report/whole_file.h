@@ -25,4 +25,7 @@ bool ptoi_whole_finish(struct whole_file *f); /* flushes and closes: all of it i
 bool ptoi_whole_rename(struct whole_file *f); /* it takes its place; finished before */
 void ptoi_whole_drop(struct whole_file *f);   /* frees; removes what was not renamed.  Fine for zeros, and twice */
 
+/* Would both paths be written to one file?  It need not exist; devices, pipes and `-` are shared by any number. */
+bool ptoi_whole_is_same(const char *a, const char *b);
+
 #endif

@@ -15,7 +15,8 @@
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # A test that only looks at what a program does builds it with `%ptoc build -O0`, which takes the C compiler an eighth of the time.  What
 # optimized code does is seen by the suites examples, oracle and results, and by the tests of kernels in index notation.
-# Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny), debug-information (of our libraries).
+# Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny), debug-information (of our libraries),
+# small-disk (a test may mount one).
 import os
 import shutil
 
@@ -79,6 +80,8 @@ for feature, program in (("clang", clang), ("gdb", "gdb"), ("dot", "dot")):
         features.add(feature)
 if shutil.which("vim") and "+syntax" in os.popen("vim --version </dev/null").read():
     features.add("vim")
+if shutil.which("unshare") and os.system("unshare -rm mount -t tmpfs tmpfs /mnt 2>/dev/null") == 0:
+    features.add("small-disk")
 if "address" in config.pto_sanitize:
     features.add("asan")
 if "thread" in config.pto_sanitize:

@@ -180,3 +180,23 @@ TEST(what_cannot_be_written_says_why)
     EXPECT_EQ(errno, ENOTDIR);
     EXPECT_EQ(count_files(), 1);
 }
+
+TEST(two_paths_are_one_file_when_their_results_would_meet)
+{
+    enter();
+    EXPECT_EQ(mkdir("sub", 0700), 0);
+    EXPECT_EQ(symlink("sub", "same"), 0);
+    EXPECT_EQ(symlink("sub/there", "link"), 0);
+    EXPECT(ptoi_whole_is_same("a", "a"));
+    EXPECT(ptoi_whole_is_same("a", "./sub/../a"));
+    EXPECT(ptoi_whole_is_same("sub/a", "same/a"));
+    EXPECT(ptoi_whole_is_same("link", "same/there")); /* to a file that does not exist */
+    EXPECT(!ptoi_whole_is_same("a", "sub/a"));
+    EXPECT(!ptoi_whole_is_same("sub/a", "sub/b"));
+    put("a", "text");
+    EXPECT_EQ(link("a", "b"), 0);
+    EXPECT(!ptoi_whole_is_same("a", "b")); /* each name gets a file of its own */
+    EXPECT(!ptoi_whole_is_same("-", "-"));
+    EXPECT(!ptoi_whole_is_same("/dev/null", "/dev/null"));
+    EXPECT(!ptoi_whole_is_same("none/a", "none/a")); /* neither can be written */
+}

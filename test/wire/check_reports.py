@@ -239,9 +239,9 @@ class Reports(Check):
         replay = workers + ["--replay", self.file("s")]
         self.results(3, workers + ["--record", self.file("s")])
         recorded = [self.schedule(k) for k in range(3)]
-        for wrong, text, code in ((dict(head="pto schedule 1"), "s.1:1: not the schedule of one of several ranks", 2),
-                                  (dict(head=recorded[2][0]), "s.1:1: the schedule of another rank", 2),
-                                  (dict(head=recorded[1][0] + "0"), "the schedules of the ranks are of different runs", 2),
+        for wrong, text, code in ((dict(head="pto schedule 1"), "s.1:1: not the schedule of one of several ranks", 4),
+                                  (dict(head=recorded[2][0]), "s.1:1: the schedule of another rank", 4),
+                                  (dict(head=recorded[1][0] + "0"), "the schedules of the ranks are of different runs", 4),
                                   (dict(rows={}), "the schedule %s does not fit this run" % self.file("s.1"), 1)):
             self.write_schedule("s", 1, wrong.get("head", recorded[1][0]), wrong.get("rows", recorded[1][1]))
             _, _, err = self.results(3, replay, code=code)
@@ -254,11 +254,11 @@ class Reports(Check):
         self.results(3, workers + ["--record", self.file("s")])
         recorded = [self.schedule(k) for k in range(3)]
         os.remove(self.file("s.1"))
-        _, _, err = self.results(3, replay, code=2)
+        _, _, err = self.results(3, replay, code=4)
         self.expect("a file is missing", "cannot read the schedule %s" % self.file("s.1") in err and "(on rank 1, " in err, err)
-        _, _, err = self.results(2, workers + ["--replay", self.file("s")], code=2)
+        _, _, err = self.results(2, workers + ["--replay", self.file("s")], code=4)
         self.write_schedule("s", 1, *recorded[1])
-        _, _, err = self.results(1, workers + ["--replay", self.file("s.1")], code=2)
+        _, _, err = self.results(1, workers + ["--replay", self.file("s.1")], code=4)
         self.expect("alone", "s.1:1: the schedule of one of several ranks" in err, err)
 
 

@@ -30,22 +30,16 @@ struct program {
     struct codegen_parts kernels; /* each in a file of its own */
 };
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat sa, sb;
-    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino &&
-           S_ISREG(sa.st_mode);
-}
-
 static bool would_destroy(const struct options *o, const struct checked *checked, const char *output)
 {
-    const char *input = is_same_file(output, o->input) ? o->input : NULL;
-    for (int i = 0; i < o->link_input_count && !input; i++)
-        if (is_same_file(output, o->link_inputs[i])) input = o->link_inputs[i];
-    for (int i = 0; checked && i < checked->module_count && !input; i++)
-        if (is_same_file(output, checked->modules[i]->path)) input = checked->modules[i]->path;
-    if (input) fprintf(stderr, "ptoc: error: '%s' is an input and is not overwritten\n", input);
-    return input != NULL;
+    bool is_input = output_is_input(output, o->input);
+    for (int i = 0; i < o->link_input_count && !is_input; i++) is_input = output_is_input(output, o->link_inputs[i]);
+    for (int i = 0; i < checked->module_count && !is_input; i++)
+        is_input = output_is_input(output, checked->modules[i]->path);
+    for (int i = 0; i < o->run_arg_count; i++) /* --input x=a.npy, --replay=s.txt */
+        for (const char *at = o->run_args[i]; at && !is_input; at = strchr(at, '=') ? strchr(at, '=') + 1 : NULL)
+            is_input = output_is_input(output, at);
+    return is_input;
 }
 
 /* ---- text ---- */
@@ -124,7 +118,11 @@ static int generate(const struct options *o, const char *output, struct strbuf *
             diag_error_plain(s.front.diag, DIAG_E19, "'%s' has no 'export orch': there is nothing to run", o->input);
         else
             emitters[o->emit](&s.front, checked, &options, text);
-        if (output && strcmp(output, "-") != 0 && would_destroy(o, checked, output)) result = EXIT_USAGE;
+        if (would_destroy(o, checked, output) || would_destroy(o, checked, o->depfile)) result = EXIT_USAGE;
+        if (result == EXIT_OK && o->depfile && ptoi_whole_is_same(o->depfile, o->output)) {
+            fprintf(stderr, "ptoc: error: -o and --depfile write one file, '%s'\n", o->depfile);
+            result = EXIT_USAGE;
+        }
         if (program && asprintf(&program->stem, "%s", checked->modules[0]->name) < 0) result = process_out_of_memory();
         if (result == EXIT_OK && o->depfile) result = write_depfile(o, checked);
     }
@@ -244,10 +242,7 @@ static int build_in(const struct options *o, struct arena *mem, const char *temp
     char *prefix = prefix_find(o->program);
     int result = check_link_inputs(o);
     if (result == EXIT_OK) result = generate(o, replaced, &p.text, &p);
-    if (result == EXIT_OK && !prefix) {
-        fprintf(stderr, "ptoc: error: cannot find the folder that ptoc is installed in\n");
-        result = EXIT_INTERNAL;
-    }
+    if (result == EXIT_OK && !prefix) result = prefix_missing();
     if (result == EXIT_OK) {
         const struct toolchain t = {
             .o = o, .mem = mem, .prefix = prefix, .temp_dir = temp_dir, .only_submits = p.kernels.are_all};

@@ -19,8 +19,7 @@ int graph_main(const struct options *o);
  * an exit code; messages are on standard error. */
 int build_binary(const struct options *o, const char *temp_dir, const char *output, const char *replaced, int *kept);
 
-/* The messages of a link that failed, from a file: E12 for kernels, the rest as they are.  true: nothing is left to
- * say. */
-bool missing_report(const struct options *o, const char *log_path);
+/* The messages of a link: E12 for kernels without a function.  true: nothing else is left to say. */
+bool missing_report(const struct options *o, const char *log);
 
 #endif

@@ -18,22 +18,23 @@
 #include <unistd.h>
 
 /* Asks, and keeps the answer where there is nothing to say. */
-static bool ask_and_keep(struct toolchain *t, const struct cache *cache, const struct strbuf *key,
-                         const struct strbuf *text, struct strbuf *said)
+static int ask_and_keep(struct toolchain *t, const struct cache *cache, const struct strbuf *key,
+                        const struct strbuf *text, struct strbuf *said, int *code)
 {
     struct reads reads;
     STRBUF(list);
     reads_begin(&reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
     t->reads = &reads;
-    const char *log = toolchain_check(t, text, said);
-    if (log && said->length == 0 && reads_list(&reads, &list)) cache_keep(cache, key, &list, log);
+    const int result = toolchain_check(t, text, said, code);
+    if (result == EXIT_OK && *code == 0 && said->length == 0 && reads_list(&reads, &list))
+        cache_keep(cache, key, &list, "/dev/null");
     reads_free(&reads);
-    return log != NULL;
+    return result;
 }
 
-static bool ask_in(struct toolchain *t, const struct strbuf *text, struct strbuf *said)
+static int ask_in(struct toolchain *t, const struct strbuf *text, struct strbuf *said, int *code)
 {
-    if (t->o->no_cache || toolchain_is_opaque(t)) return toolchain_check(t, text, said) != NULL;
+    if (t->o->no_cache || toolchain_is_opaque(t)) return toolchain_check(t, text, said, code);
     struct cache cache;
     STRBUF(key);
     char *path = NULL;
@@ -43,35 +44,41 @@ static bool ask_in(struct toolchain *t, const struct strbuf *text, struct strbuf
     const int kept = cache_find(&cache, &key, &path);
     if (kept >= 0) close(kept);
     free(path);
-    const bool was_asked = kept >= 0          ? true
-                           : cache.folder < 0 ? toolchain_check(t, text, said) != NULL
-                                              : ask_and_keep(t, &cache, &key, text, said);
+    const int result = kept >= 0          ? EXIT_OK
+                       : cache.folder < 0 ? toolchain_check(t, text, said, code)
+                                          : ask_and_keep(t, &cache, &key, text, said, code);
     cache_close(&cache);
-    return was_asked;
+    return result;
 }
 
-bool c_bodies_ask(const struct options *o, const struct strbuf *text, struct strbuf *said)
+int c_bodies_ask(const struct options *o, const struct strbuf *text, struct strbuf *said, int *code)
 {
     char *prefix = prefix_find(o->program), *folder = prefix ? temp_dir_create() : NULL;
-    bool was_asked = false;
+    int result = prefix ? EXIT_INTERNAL : prefix_missing();
+    *code = 0;
     if (folder) {
         struct arena *mem = arena_create();
         struct toolchain t = {.o = o, .mem = mem, .prefix = prefix, .temp_dir = folder};
-        was_asked = ask_in(&t, text, said);
+        result = ask_in(&t, text, said, code);
         arena_destroy(mem);
         temp_dir_remove(folder, false);
     }
     free(prefix);
-    return was_asked;
+    return result;
 }
 
-void c_bodies_check(struct front *front, const struct checked *checked, const struct options *o)
+int c_bodies_check(struct front *front, const struct checked *checked, const struct options *o)
 {
     STRBUF(program);
-    STRBUF(log);
-    if (!bodies_any(checked)) return;
+    STRBUF(said);
+    int code;
+    if (!bodies_any(checked)) return EXIT_OK;
     codegen_bodies(front, checked, &(struct codegen_options){.input = o->input, .no_main = true}, &program);
-    if (c_bodies_ask(o, &program, &log)) bodies_report(front, checked, strbuf_text(&log));
+    const int result = c_bodies_ask(o, &program, &said, &code);
+    if (result != EXIT_OK) return result;
+    bodies_report(front, checked, strbuf_text(&said));
+    if (code == 0 || diag_error_count(front->diag) > 0) return EXIT_OK;
+    return toolchain_refused(code, strbuf_text(&said), "the C compiler does not accept the C bodies of the program");
 }
 
 bool c_bodies_refused(const struct options *o, const char *log)

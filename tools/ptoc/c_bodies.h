@@ -4,13 +4,13 @@
 #include "codegen.h"
 #include "options.h"
 
-/* What the C compiler says about a text, in English; nothing is made, and a text that it accepted before is not given
- * to it again.  false: it could not be asked. */
-bool c_bodies_ask(const struct options *o, const struct strbuf *text, struct strbuf *said);
+/* What the C compiler says about a text, in English, and its exit code; nothing is made, and a text that it accepted
+ * before is not given to it again.  Returns as toolchain_check does. */
+int c_bodies_ask(const struct options *o, const struct strbuf *text, struct strbuf *said, int *code);
 
-/* E21 for what the C compiler has against the bodies.  Where it cannot be asked, or says nothing of a place, nothing is
- * said: what it has against the program is then seen when that is built. */
-void c_bodies_check(struct front *front, const struct checked *checked, const struct options *o);
+/* E21 for what the C compiler has against the bodies.  Returns EXIT_OK, also with such messages; another exit code,
+ * after a message of its own, where it could not be asked or refuses a place outside of all bodies. */
+int c_bodies_check(struct front *front, const struct checked *checked, const struct options *o);
 
 /* The program was refused with these messages: those about bodies become E21.  false: there is none. */
 bool c_bodies_refused(const struct options *o, const char *log);

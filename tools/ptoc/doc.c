@@ -125,7 +125,9 @@ int doc_main(const struct options *o)
     if (result != EXIT_OK) return result;
     const struct program_ast *program = parse_file(&s.front, 0);
     diag_flush(s.front.diag);
-    if (diag_error_count(s.front.diag) == 0) {
+    if (output_is_input(o->output, o->input)) {
+        result = EXIT_USAGE;
+    } else if (diag_error_count(s.front.diag) == 0) {
         STRBUF(page);
         add_page(&page, source_get(s.front.sources, 0), program);
         while (page.length > 1 && page.data[page.length - 2] == '\n') page.data[--page.length] = '\0';

@@ -15,7 +15,8 @@
 
 static bool compile(void *cx, const struct strbuf *program, struct strbuf *text)
 {
-    return c_bodies_ask(cx, program, text);
+    int code;
+    return c_bodies_ask(cx, program, text, &code) == EXIT_OK;
 }
 
 int lsp_main(const struct options *o)

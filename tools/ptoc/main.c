@@ -25,8 +25,9 @@ static int check_main(const struct options *o)
     const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
     if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
         codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
-    if (diag_error_count(s.front.diag) == 0 && !o->no_bodies) c_bodies_check(&s.front, checked, o);
-    return session_close(&s);
+    if (diag_error_count(s.front.diag) == 0 && !o->no_bodies) result = c_bodies_check(&s.front, checked, o);
+    const int closed = session_close(&s);
+    return result != EXIT_OK ? result : closed;
 }
 
 /* --emit=tokens and --emit=ast: the file as it was read, with errors or without. */
@@ -36,9 +37,10 @@ static int read_main(const struct options *o)
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
     struct output to;
-    if (!output_open(&to, o->output)) {
+    const bool is_input = output_is_input(o->output, o->input);
+    if (is_input || !output_open(&to, o->output)) {
         session_close(&s);
-        return EXIT_FILE;
+        return is_input ? EXIT_USAGE : EXIT_FILE;
     }
     if (o->emit == EMIT_TOKENS)
         tokens_dump(&s.front, 0, to.out);

@@ -9,7 +9,6 @@
 #include "codegen.h"
 #include "support/arena.h"
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
@@ -62,18 +61,6 @@ static int count_of_symbol(const char *log, const char *symbol)
     return count;
 }
 
-static char *read_all(const char *path)
-{
-    FILE *in = fopen(path, "r");
-    struct strbuf text = {0};
-    char block[4096];
-    for (size_t n; in && (n = fread(block, 1, sizeof block, in)) > 0;) strbuf_add(&text, block, n);
-    if (in) fclose(in);
-    char *copy = strdup(strbuf_text(&text));
-    strbuf_free(&text);
-    return copy;
-}
-
 /* A kernel and its instances.  How many are missing; *left: the undefined names that no kernel explains. */
 static int report_if_missing(struct diag *d, const struct symbol *kernel, const char *log, int *left)
 {
@@ -87,11 +74,10 @@ static int report_if_missing(struct diag *d, const struct symbol *kernel, const 
     return found + 1;
 }
 
-bool missing_report(const struct options *o, const char *log_path)
+bool missing_report(const struct options *o, const char *log)
 {
-    char *log = read_all(log_path);
     struct front_session s;
-    int left = log ? count_undefined(log) : 0, found = 0;
+    int left = count_undefined(log), found = 0;
     if (left > 0 && session_open(&s, o) == EXIT_OK) {
         /* said before */
         for (int i = 0; i < DIAG_COUNT; i++) diag_set_warning_enabled(s.front.diag, (enum diag_id)i, false);
@@ -103,7 +89,5 @@ bool missing_report(const struct options *o, const char *log_path)
                     found += report_if_missing(s.front.diag, k, log, &left);
         session_close(&s);
     }
-    if (log && (left > 0 || found == 0)) fputs(log, stderr);
-    free(log);
     return found > 0 && left <= 0;
 }

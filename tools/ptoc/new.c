@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* NAME stands for the name of the program. */
 static const struct {
@@ -90,9 +91,10 @@ static int fail(const char *path)
 }
 
 /* The folder, which is new or empty. */
-static int make_folder(const char *path)
+static int make_folder(const char *path, bool *is_new)
 {
-    if (mkdir(path, 0777) == 0) return EXIT_OK;
+    *is_new = mkdir(path, 0777) == 0;
+    if (*is_new) return EXIT_OK;
     if (errno != EEXIST) return fail(path);
     DIR *folder = opendir(path);
     if (!folder) return fail(path);
@@ -116,23 +118,45 @@ static void name_of(const char *folder, struct strbuf *name)
     for (size_t i = begin; i < length; i++) strbuf_putc(name, isalnum((unsigned char)folder[i]) ? folder[i] : '_');
 }
 
+static void path_of(size_t i, const char *folder, const char *name, struct strbuf *path)
+{
+    strbuf_printf(path, "%s/", folder);
+    add_named(path, files[i].path, name);
+}
+
+/* The first files, and the folders in the folder that they stand in. */
+static void remove_files(size_t count, const char *folder, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        STRBUF(path);
+        path_of(i, folder, name, &path);
+        unlink(path.data);
+        *strrchr(path.data, '/') = '\0';
+        if (strchr(files[i].path, '/')) rmdir(path.data);
+    }
+}
+
 int new_main(const struct options *o)
 {
+    bool is_new;
+    size_t count = 0;
     STRBUF(name);
     name_of(o->topic, &name);
-    int result = make_folder(o->topic);
-    for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_OK; i++) {
+    int result = make_folder(o->topic, &is_new);
+    const bool has_folder = result == EXIT_OK;
+    for (; count < sizeof files / sizeof *files && result == EXIT_OK; count++) {
         STRBUF(path);
         STRBUF(text);
-        strbuf_printf(&path, "%s/", o->topic);
-        add_named(&path, files[i].path, strbuf_text(&name));
-        add_named(&text, files[i].text, strbuf_text(&name));
+        path_of(count, o->topic, strbuf_text(&name), &path);
+        add_named(&text, files[count].text, strbuf_text(&name));
         char *slash = strrchr(path.data, '/');
         *slash = '\0';
         if (mkdir(path.data, 0777) != 0 && errno != EEXIST) result = fail(path.data);
         *slash = '/';
         if (result == EXIT_OK) result = output_text(path.data, &text);
     }
+    if (has_folder && result != EXIT_OK) remove_files(count, o->topic, strbuf_text(&name));
+    if (is_new && result != EXIT_OK) rmdir(o->topic);
     if (result == EXIT_OK) printf("made %s; next: cd %s && ptoc test\n", o->topic, o->topic);
     return result;
 }

@@ -108,5 +108,6 @@ int session_close(struct front_session *s);
 /* The folder above bin/ that the running compiler was started from, without a slash at its end: it has share/pto,
  * include and lib.  To be freed; NULL if it can not be found out. */
 char *prefix_find(const char *program);
+int prefix_missing(void); /* says so; returns the exit code */
 
 #endif

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct output *unfinished; /* one at a time */
 
@@ -56,6 +57,16 @@ bool output_place(struct output *o, const char *path)
 }
 
 const char *output_name(const struct output *o) { return o->file.beside ? o->file.beside : o->path; }
+
+bool output_is_input(const char *output, const char *input)
+{
+    struct stat to, from;
+    if (!output || strcmp(output, "-") == 0 || strcmp(input, "-") == 0) return false;
+    if (stat(output, &to) != 0 || stat(input, &from) != 0 || !S_ISREG(from.st_mode)) return false;
+    if (to.st_dev != from.st_dev || to.st_ino != from.st_ino) return false;
+    fprintf(stderr, "ptoc: error: '%s' is an input and is not overwritten\n", input);
+    return true;
+}
 
 int output_close(struct output *o, bool good)
 {

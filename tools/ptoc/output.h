@@ -17,6 +17,8 @@ struct output {
 bool output_open(struct output *o, const char *path);  /* o->out is to be written */
 bool output_place(struct output *o, const char *path); /* another program writes output_name() */
 const char *output_name(const struct output *o);
+/* The file that would be written is that input, or another name of it: says so, and that it stays as it is. */
+bool output_is_input(const char *output, const char *input);
 /* good: the file takes the place of the old one.  Else, and where that fails, the old one stays.  Returns an exit
  * code. */
 int output_close(struct output *o, bool good);

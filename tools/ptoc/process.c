@@ -12,9 +12,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,15 +63,28 @@ static void remove_temporary(void)
     temporary.path = NULL;
 }
 
+static const char *temp_root(void)
+{
+    const char *root = getenv("TMPDIR");
+    return root && *root ? root : "/tmp";
+}
+
+bool temp_dir_is_full(void)
+{
+    enum { LEAST = 1 << 20 };
+    struct statvfs disk;
+    return statvfs(temp_root(), &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < LEAST;
+}
+
 char *temp_dir_create(void)
 {
     static bool is_registered;
-    const char *root = getenv("TMPDIR");
+    const char *root = temp_root();
     char *dir = NULL;
     hold_signals();
     if (!is_registered) atexit(remove_temporary); /* memory that runs out ends ptoc wherever it is */
     is_registered = true;
-    if (asprintf(&dir, "%s/ptoc-XXXXXX", root && *root ? root : "/tmp") < 0) dir = NULL;
+    if (asprintf(&dir, "%s/ptoc-XXXXXX", root) < 0) dir = NULL;
     if (dir && mkdtemp(dir)) {
         temporary.entries = opendir(dir);
         if (temporary.entries) return temporary.path = dir;
@@ -77,8 +92,7 @@ char *temp_dir_create(void)
         rmdir(dir);
         errno = why;
     }
-    fprintf(stderr, "ptoc: error: cannot make a folder for temporary files in '%s': %s\n",
-            root && *root ? root : "/tmp", strerror(errno));
+    fprintf(stderr, "ptoc: error: cannot make a folder for temporary files in '%s': %s\n", root, strerror(errno));
     free(dir);
     return NULL;
 }

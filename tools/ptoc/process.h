@@ -7,6 +7,7 @@
  * program it started has ended, so that the folder can be removed. */
 char *temp_dir_create(void);
 void temp_dir_remove(char *dir, bool keep); /* with what is in it; frees dir */
+bool temp_dir_is_full(void); /* a message of a few lines may find no room, while other temporary files are there */
 
 /* Runs argv (NULL at its end) and waits.  path: what to execute; NULL: argv[0], looked for in PATH.  Returns the exit
  * code, 128 + n for signal n, or -1 after a message when it could not be started. */

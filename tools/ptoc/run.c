@@ -91,7 +91,7 @@ static char *program_path(const char *dir, const char *input)
 static int build_and_start(const struct options *o, const char *temp, const char *const *more)
 {
     char *program = program_path(temp, o->input);
-    int kept = -1, result = program ? build_binary(o, temp, program, NULL, &kept) : process_out_of_memory();
+    int kept = -1, result = program ? build_binary(o, temp, program, o->output, &kept) : process_out_of_memory();
     if (result == EXIT_OK) result = start(o, program, kept, more);
     free(program);
     return result;
@@ -132,7 +132,7 @@ static int copy_to(const char *from, const char *path)
 /* Time-independent traces: a folder, which the program writes. */
 static int traces_main(const struct options *o)
 {
-    if (!o->output || !value_of(o, "--ranks")) {
+    if (!o->output || strcmp(o->output, "-") == 0 || !value_of(o, "--ranks")) {
         fputs("ptoc: error: --format=ti writes what each rank does: it needs --ranks N and -o FOLDER\n", stderr);
         return EXIT_USAGE;
     }

@@ -42,6 +42,12 @@ char *prefix_find(const char *program)
     return path;
 }
 
+int prefix_missing(void)
+{
+    fputs("ptoc: error: cannot find the folder that ptoc is installed in\n", stderr);
+    return EXIT_INTERNAL;
+}
+
 static char *share_folder(const char *program)
 {
     char *prefix = prefix_find(program), *share = NULL;

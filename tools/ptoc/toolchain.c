@@ -14,6 +14,7 @@
 #include "output.h"
 #include "process.h"
 #include "support/vec.h"
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,19 @@ static void read_log(const char *log, struct strbuf *said)
     if (in) fclose(in);
 }
 
+int toolchain_refused(int code, const char *said, const char *what)
+{
+    const bool is_silent = *said == '\0';
+    fputs(said, stderr);
+    if (strstr(said, strerror(ENOSPC)) || strstr(said, strerror(EDQUOT)) || (is_silent && temp_dir_is_full())) {
+        fputs("ptoc: error: the C compiler could not write a file: its disk is full\n", stderr);
+        return EXIT_FILE;
+    }
+    if (is_silent) fprintf(stderr, "ptoc: error: the C compiler ended with exit code %d and no message\n", code);
+    fprintf(stderr, "ptoc: error: %s\n", what);
+    return EXIT_ERRORS;
+}
+
 /* Prints what the compiler said, and returns an exit code.  code: its own; log: where it said it.  of: what was
  * compiled, for a message; NULL: the program, whose bodies of kernels have messages of their own. */
 static int report_compiler(const struct toolchain *t, int code, const char *log, const char *of)
@@ -176,8 +190,10 @@ static int report_compiler(const struct toolchain *t, int code, const char *log,
     STRBUF(said);
     if (code >= 0) read_log(log, &said);
     if (code > 0 && !of && c_bodies_refused(t->o, strbuf_text(&said))) return EXIT_ERRORS;
+    if (code > 0)
+        return toolchain_refused(code, strbuf_text(&said),
+                                 arena_printf(t->mem, "the C compiler does not accept %s", of ? of : "the program"));
     fputs(strbuf_text(&said), stderr);
-    if (code > 0) fprintf(stderr, "ptoc: error: the C compiler does not accept %s\n", of ? of : "the program");
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
 }
 
@@ -326,8 +342,13 @@ static int run_linker(const struct toolchain *t, words *argv)
     vec_push(argv, NULL);
     int code = process_run_logged(log, argv->data, t->o->verbose);
     if (process_interrupted()) return 128 + process_interrupted();
-    bool all_said = code >= 0 && missing_report(t->o, log);
-    if (code > 0 && !all_said) fprintf(stderr, "ptoc: error: the program could not be linked\n");
+    if (code < 0) return EXIT_ERRORS;
+    STRBUF(said);
+    read_log(log, &said);
+    const bool is_explained = missing_report(t->o, strbuf_text(&said));
+    if (code > 0 && !is_explained)
+        return toolchain_refused(code, strbuf_text(&said), "the program could not be linked");
+    if (!is_explained) fputs(strbuf_text(&said), stderr);
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
 }
 
@@ -364,7 +385,9 @@ static int link_program(const struct toolchain *t, const words *objects, const c
 {
     words argv = {0};
     if (t->reads && link_and_note(t, objects, output)) {
-        missing_report(t->o, arena_printf(t->mem, "%s/link.log", t->temp_dir)); /* warnings */
+        STRBUF(warnings);
+        read_log(arena_printf(t->mem, "%s/link.log", t->temp_dir), &warnings);
+        fputs(strbuf_text(&warnings), stderr);
         return EXIT_OK;
     }
     if (process_interrupted()) return 128 + process_interrupted();
@@ -457,7 +480,7 @@ static void note_linker(const struct toolchain *t, const words *objects, const c
 
 /* ---- a check ---- */
 
-const char *toolchain_check(const struct toolchain *t, const struct strbuf *text, struct strbuf *said)
+int toolchain_check(const struct toolchain *t, const struct strbuf *text, struct strbuf *said, int *code)
 {
     const char *source = arena_printf(t->mem, "%s/program.c", t->temp_dir),
                *log = arena_printf(t->mem, "%s/log", t->temp_dir),
@@ -467,17 +490,19 @@ const char *toolchain_check(const struct toolchain *t, const struct strbuf *text
     vec_push(&argv, "-fsyntax-only");
     if (t->reads) add_rule(&argv, rule);
     vec_push(&argv, NULL);
-    const bool was_asked =
-        output_text(source, text) == EXIT_OK && process_run_logged(log, argv.data, t->o->verbose) >= 0;
+    const int written = output_text(source, text);
+    *code = written == EXIT_OK ? process_run_logged(log, argv.data, t->o->verbose) : -1;
     vec_free(&argv);
-    if (!was_asked) return NULL;
+    if (written != EXIT_OK) return written;
+    if (process_interrupted()) return 128 + process_interrupted();
+    if (*code < 0) return EXIT_ERRORS;
     read_log(log, said);
-    if (t->reads && said->length == 0) {
+    if (t->reads && *code == 0 && said->length == 0) {
         reads_add_text(t->reads, strbuf_text(text), text->length);
         reads_add_sources(t->reads, rule);
         toolchain_note_compiler(t);
     }
-    return log;
+    return EXIT_OK;
 }
 
 /* ---- all of it ---- */

@@ -61,8 +61,12 @@ void toolchain_note_compiler(const struct toolchain *t);
  * answer. */
 bool toolchain_note_headers(const struct toolchain *t, const struct strbuf *text);
 
-/* What the C compiler says about a text, in English; nothing is made.  The path of a file with that, or NULL: it could
- * not be asked. */
-const char *toolchain_check(const struct toolchain *t, const struct strbuf *text, struct strbuf *said);
+/* What the C compiler says about a text, in English, and its exit code; nothing is made.  Returns EXIT_OK also where
+ * the text is refused; another exit code, after a message, where the compiler could not be asked. */
+int toolchain_check(const struct toolchain *t, const struct strbuf *text, struct strbuf *said, int *code);
+
+/* The C compiler or the linker ended with a code above 0: prints its words and what is refused, or that a file could
+ * not be written.  Returns an exit code. */
+int toolchain_refused(int code, const char *said, const char *what);
 
 #endif

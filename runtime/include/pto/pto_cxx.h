@@ -172,5 +172,7 @@ static inline PTOTaskParam pto_scalar_(bool value)
 #define PTO_AT(n)                                pto_param_(PTO_PARAM_AT, nullptr, n)
 #define PTO_AT_HOME(base, at_, elem)             pto_at_home_(base, at_, elem)
 
+#define PTO_OUTPUT_NAMED(name_, scope_, ref_, at_, extent) pto_output_(scope_, ref_, name_, at_, extent)
+
 #endif
 #endif

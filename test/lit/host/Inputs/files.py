@@ -59,6 +59,8 @@ header("negative.npy", b"{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 
 header("huge.npy", b"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }\n")
 header("larger.npy", b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 4), }\n")
 header("lie.npy", b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000000), }\n")
+for order, name in ((b"|", "bar"), (b"=", "equal")):
+    header(name + ".npy", b"{'descr': '" + order + b"f4', 'fortran_order': False, 'shape': (3, 4), }\n")
 header("v2.npy", b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }\n", b"\2\0")
 header("v3.npy", b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }\n", b"\3\0")
 write("length.npy", b"\x93NUMPY\2\0\xff\xff\xff\xff" + whole[10:])
