@@ -131,6 +131,14 @@ static const struct type *check_integer(struct checker *c, struct ast *e, bool n
     return e->type = c->int_;
 }
 
+/* Only the value of constants is known not to fit: the normal form of n * M + M overflows also where n is -1. */
+static const struct type *check_overflow(struct checker *c, struct ast *e, const struct size *a, const struct size *b)
+{
+    if (c->is_left_out || !size_is_const(a, NULL) || !size_is_const(b, NULL)) return e->type;
+    diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
+    return notes_fail(c, e);
+}
+
 static const struct type *check_unary(struct checker *c, struct ast *e)
 {
     struct ast *l = e->binary.left;
@@ -158,9 +166,7 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
     }
     if (!l->value || t->kind != TYPE_INT) return e->type;
     e->value = size_scale(c->sizes, l->value, -1);
-    if (e->value || c->is_left_out) return e->type;
-    diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
-    return notes_fail(c, e);
+    return e->value ? e->type : check_overflow(c, e, l->value, l->value);
 }
 
 enum truth exprs_truth(struct checker *c, const struct ast *condition)
@@ -223,9 +229,7 @@ static const struct type *check_arithmetic(struct checker *c, struct ast *e, con
         return notes_fail(c, e);
     }
     e->value = binary_value(c, e, &failed);
-    if (!failed || c->is_left_out) return e->type;
-    diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
-    return notes_fail(c, e);
+    return failed ? check_overflow(c, e, e->binary.left->value, y) : e->type;
 }
 
 static bool is_of_bits(enum ast_op op) { return op >= OP_BITOR && op <= OP_SHR; }
@@ -418,6 +422,16 @@ const struct size *exprs_take(struct checker *c, struct ast *e)
     return e->value ? e->value : take_symbol(c, e);
 }
 
+/* The part of e that has operands with a value and none itself. */
+static const struct ast *overflowing(const struct ast *e)
+{
+    if (e->value || (e->kind != AST_UNARY && e->kind != AST_BINARY)) return NULL;
+    const struct ast *left = e->binary.left, *right = e->kind == AST_BINARY ? e->binary.right : left;
+    if (left->value && right->value) return e;
+    const struct ast *inner = overflowing(left);
+    return inner ? inner : overflowing(right);
+}
+
 const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
 {
     const struct type *t = exprs_check(c, e, AS_VALUE);
@@ -438,6 +452,8 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
         if (e->kind == AST_CALL)
             diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be '%s': its value is not known there",
                        what, place_str(c, e));
+        else if (overflowing(e))
+            diag_error(c->diag, DIAG_E15, overflowing(e)->at, "the result does not fit in 64 bits");
         else
             diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be an element of an array", what);
         notes_bad(e);
