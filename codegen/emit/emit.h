@@ -82,6 +82,7 @@ const char *scalar_member(const struct type *t);   /* of a PTOScalar: "i64" */
 const char *scalar_constant(const struct type *t); /* "PTO_I64" */
 const char *type_string(struct emitter *e, const struct type *t);
 void print_int(struct strbuf *b, int64_t value, enum precedence prec);
+void print_finite(struct strbuf *b, double value, bool is_f32); /* a literal of its type, whose value is exact */
 const char *result_name(struct emitter *e,
                         const struct symbol *base); /* "ret": the hidden destination where base lies */
 void print_base(struct emitter *e, struct strbuf *b, const struct region *r); /* the base address */

@@ -10,11 +10,24 @@
 
 typedef VEC(const struct symbol *) param_list;
 
+static bool visit_named(void *cx, struct ast *n)
+{
+    if (n->symbol && n->symbol->kind == SYM_PARAM) *(bool *)cx = true;
+    return true;
+}
+
+/* Of `0 * (1 / q)` the value is known only if it has one. */
+static bool names_param(const struct ast *n)
+{
+    bool named = false;
+    ast_walk((struct ast *)(uintptr_t)n, visit_named, &named);
+    return named;
+}
+
 /* May C have it as an initializer of a global variable? */
 static bool is_constant(const struct ast *n)
 {
-    int64_t number;
-    if (n->value && size_is_const(n->value, &number)) return true;
+    if (n->value && size_is_const(n->value, NULL) && !names_param(n)) return true;
     switch (n->kind) {
     case AST_INT:
     case AST_FLOAT:

@@ -55,19 +55,24 @@ static void print_checked_name(struct strbuf *b, enum arithmetic mode, const cha
                                       : "rt, ");
 }
 
-static void print_real(struct strbuf *b, double value)
+void print_finite(struct strbuf *b, double value, bool is_f32)
 {
     char text[40];
-    if (isnan(value) || isinf(value)) {
-        strbuf_puts(b, isnan(value) ? "NAN" : value < 0 ? "(-INFINITY)" : "INFINITY");
-        return;
-    }
-    for (int digits = 6; digits <= 17; digits++) {
+    for (int digits = 6; digits <= 17; digits++) { /* as few as give the number back */
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
+        if (is_f32 ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value) break;
     }
-    strbuf_printf(b, value < 0 || (value == 0 && signbit(value)) ? "(%s%s)" : "%s%s", text,
-                  strpbrk(text, ".e") ? "" : ".0");
+    strbuf_printf(b, signbit(value) ? "(%s%s%s)" : "%s%s%s", text, strpbrk(text, ".e") ? "" : ".0", is_f32 ? "f" : "");
+}
+
+/* NAN and INFINITY of C are floats, which every arithmetic of f64 widens unchanged. */
+static void print_real(struct strbuf *b, const struct ir_value *v)
+{
+    const double value = v->real;
+    if (isnan(value) || isinf(value))
+        strbuf_puts(b, isnan(value) ? "NAN" : value < 0 ? "(-INFINITY)" : "INFINITY");
+    else
+        print_finite(b, value, v->type->kind == TYPE_F32);
 }
 
 static void print_name(struct emitter *e, struct strbuf *b, const struct symbol *s, enum precedence prec)
@@ -257,7 +262,7 @@ void value_print(struct emitter *e, struct strbuf *b, const struct ir_value *v, 
 {
     switch (v->kind) {
     case IR_INTEGER: print_int(b, v->integer, prec); break;
-    case IR_REAL: print_real(b, v->real); break;
+    case IR_REAL: print_real(b, v); break;
     case IR_BOOLEAN: strbuf_puts(b, v->integer ? "true" : "false"); break;
     case IR_NAME: print_name(e, b, v->symbol, prec); break;
     case IR_TEMPORARY:

@@ -99,15 +99,17 @@ bool ir_calls(const struct ir_value *v)
     return false;
 }
 
-/* with_holders: of a value that may get a check, too */
-static bool fails(const struct ir_value *v, bool with_holders)
+/* or_may: also a value that may get a check, or that a default tries to compute */
+static bool fails(const struct ir_value *v, bool or_may)
 {
-    if (v->checks || v->is_await || v->kind == IR_RESULT || (with_holders && v->holder)) return true;
-    if ((v->kind == IR_BINARY || v->kind == IR_FUNCTION) && v->arithmetic == ARITH_CHECKED) return true;
+    if (v->checks || v->is_await || v->kind == IR_RESULT || (or_may && v->holder)) return true;
+    if ((v->kind == IR_BINARY || v->kind == IR_FUNCTION) &&
+        (v->arithmetic == ARITH_CHECKED || (or_may && v->arithmetic == ARITH_TRY)))
+        return true;
     if (v->kind == IR_ELEMENT)
-        return (v->view->region->base->type->elem == ELEM_U64 && !v->is_stored) || fails(v->view->offset, with_holders);
+        return (v->view->region->base->type->elem == ELEM_U64 && !v->is_stored) || fails(v->view->offset, or_may);
     for (int i = 0; i < v->count; i++)
-        if (fails(v->arg[i], with_holders)) return true;
+        if (fails(v->arg[i], or_may)) return true;
     return false;
 }
 

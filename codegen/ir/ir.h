@@ -458,7 +458,7 @@ bool ir_is_of_literals(const struct ir_value *v);
 bool ir_is_optional(const struct ir_value *v, int i);
 bool ir_calls(const struct ir_value *v);    /* a function */
 bool ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: it needs a site */
-bool ir_may_fail(const struct ir_value *v); /* the same, or it may get a check */
+bool ir_may_fail(const struct ir_value *v); /* the same, or it may get a check, or it is ARITH_TRY */
 const char *ir_op_name(enum ir_op_kind kind);
 struct ir_op *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at);
 /* The blocks of a structured operation, in the order in which they are run; returns how many (at most 3). */

@@ -251,17 +251,9 @@ static struct ir_value *lower_result(struct lowering *l, const struct ast *n)
     return v;
 }
 
-struct ir_value *lower_value(struct lowering *l, const struct ast *n)
+static struct ir_value *lower_by_kind(struct lowering *l, const struct ast *n)
 {
-    int64_t value;
-    struct ir_temporary *held = ptrmap_get(&l->hoisted, n);
     struct ir_value *v;
-    if (l->f && l->f->is_broken)
-        return n->kind == AST_BOOL && !n->bad ? ir_boolean(l->mem, n->boolean.value) : unknown(l);
-    if (held) return ir_of_temporary(l->mem, held);
-    const bool is_known = n->type && is_integer(n) && n->value && size_is_const(n->value, &value);
-    /* Of `select(true, 1, f())` the call is printed, because f is. */
-    if (is_known && !lower_has_call(n)) return ir_integer(l->mem, value);
     switch (n->kind) {
     case AST_INT: return ir_integer(l->mem, (int64_t)n->integer.value);
     case AST_BOOL: return ir_boolean(l->mem, n->boolean.value);
@@ -278,6 +270,49 @@ struct ir_value *lower_value(struct lowering *l, const struct ast *n)
     case AST_CALL: return call_of(n) ? lower_result(l, n) : lower_builtin(l, n);
     default: lower_unsupported(l, n->at, "this expression"); return ir_integer(l->mem, 0);
     }
+}
+
+static bool is_known(const struct ast *n, int64_t *value)
+{
+    return n->type && is_integer(n) && n->value && size_is_const(n->value, value);
+}
+
+/* Was the value of n computed from numbers alone?  Then only a part of n can fail. */
+static bool is_of_numbers(const struct ast *n)
+{
+    if (n->kind == AST_BINARY) return is_known(n->binary.left, NULL) && is_known(n->binary.right, NULL);
+    for (const struct ast *a = n->kind == AST_CALL ? n->call.args : NULL; a && !select_of(n); a = a->next)
+        if (is_integer(a->arg.value) && !is_known(a->arg.value, NULL)) return false;
+    return true;
+}
+
+/* The argument that a select of known value leaves out; 0: none is known to be. */
+static int left_out(const struct ast *n)
+{
+    const struct ast *args = select_of(n);
+    if (!args || args->next->arg.value->value == args->next->next->arg.value->value) return 0;
+    return args->next->arg.value->value == n->value ? 2 : 1;
+}
+
+/* The number alone, unless a part of n may end the run, as the quotient in `0 * (1 / q)`. */
+static struct ir_value *lower_known(struct lowering *l, const struct ast *n, int64_t value)
+{
+    if (n->kind != AST_UNARY && n->kind != AST_BINARY && n->kind != AST_CALL) return ir_integer(l->mem, value);
+    struct ir_value *v = lower_by_kind(l, n);
+    bool fails = !is_of_numbers(n) && ir_may_fail(v);
+    for (int i = 0; i < v->count && !fails; i++) fails = (i == 0 || i != left_out(n)) && ir_may_fail(v->arg[i]);
+    return fails ? v : ir_integer(l->mem, value);
+}
+
+struct ir_value *lower_value(struct lowering *l, const struct ast *n)
+{
+    int64_t value;
+    struct ir_temporary *held = ptrmap_get(&l->hoisted, n);
+    if (l->f && l->f->is_broken)
+        return n->kind == AST_BOOL && !n->bad ? ir_boolean(l->mem, n->boolean.value) : unknown(l);
+    if (held) return ir_of_temporary(l->mem, held);
+    /* Of `select(true, 1, f())` the call is printed, because f is. */
+    return is_known(n, &value) && !lower_has_call(n) ? lower_known(l, n, value) : lower_by_kind(l, n);
 }
 
 struct ir_value *lower_expression(struct lowering *l, const struct ast *n, const struct type *type,

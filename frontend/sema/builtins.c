@@ -65,17 +65,6 @@ struct ast *select_of(const struct ast *n)
 
 /* ---- the values -------------------------------------------------------------------------------------------------- */
 
-static double as_real(const struct constant *v)
-{
-    return v->type->kind == TYPE_F32 || v->type->kind == TYPE_F64 ? v->f : (double)v->i;
-}
-
-/* Rounded once: a double may lie between an integer and its float. */
-static double as_type(const struct constant *v, const struct type *t)
-{
-    return t->kind == TYPE_F32 && v->type->kind == TYPE_INT ? (double)(float)v->i : as_real(v);
-}
-
 bool builtins_consteval(struct checker *c, const struct ast *e, struct constant *out)
 {
     struct constant v, other = {0};
@@ -86,10 +75,10 @@ bool builtins_consteval(struct checker *c, const struct ast *e, struct constant 
     if (b->gives == GIVES_SELECT) {
         if (!consteval(c, v.i ? first->next->arg.value : first->next->next->arg.value, &v)) return false;
         out->i = v.i;
-        out->f = as_type(&v, e->type);
+        out->f = constant_as(&v, e->type);
         return true;
     }
-    out->f = b->gives == GIVES_CAST ? as_type(&v, e->type) : as_real(&v);
+    out->f = constant_as(&v, e->type);
     if (b->gives == GIVES_CAST) {
         out->i = out->f != 0; /* the integers have their value in the tree */
         return true;
@@ -98,7 +87,7 @@ bool builtins_consteval(struct checker *c, const struct ast *e, struct constant 
     if (!first->next) out->f = b->real(out->f, 0);
     for (const struct ast *a = first->next; a; a = a->next) {
         if (!consteval(c, a->arg.value, &other)) return false;
-        out->f = b->real(out->f, as_real(&other));
+        out->f = b->real(out->f, constant_as(&other, e->type));
     }
     return true;
 }

@@ -200,6 +200,7 @@ struct constant {
     double f;
 };
 bool consteval(struct checker *c, const struct ast *e, struct constant *out); /* false: not constant, or bad */
+double constant_as(const struct constant *v, const struct type *t);           /* the number v as one of type t */
 bool consteval_text(struct checker *c, const char *text, const struct type *type, struct constant *out); /* -D */
 
 /* ---- exprs.c ---- */

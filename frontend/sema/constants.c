@@ -33,8 +33,7 @@ static void set_constant(struct symbol *s, const struct constant *v)
 /* A constant as it is kept in a symbol of type t. */
 static void convert(struct constant *v, const struct type *t)
 {
-    bool from_int = v->type->kind == TYPE_INT, to_real = t->kind == TYPE_F32 || t->kind == TYPE_F64;
-    if (from_int && to_real) v->f = (double)v->i;
+    v->f = constant_as(v, t);
     if (t->kind == TYPE_F32) v->f = (double)(float)v->f;
     v->type = t;
 }

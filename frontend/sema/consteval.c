@@ -11,12 +11,16 @@
 
 static bool is_real(const struct type *t) { return t->kind == TYPE_F32 || t->kind == TYPE_F64; }
 
-static double as_real(const struct constant *v) { return is_real(v->type) ? v->f : (double)v->i; }
+/* Rounded once: a double may lie between an integer and its float. */
+double constant_as(const struct constant *v, const struct type *t)
+{
+    return is_real(v->type) ? v->f : t->kind == TYPE_F32 ? (double)(float)v->i : (double)v->i;
+}
 
 static bool compare(enum ast_op op, const struct constant *a, const struct constant *b)
 {
     if (is_real(a->type) || is_real(b->type)) {
-        double x = as_real(a), y = as_real(b);
+        const double x = constant_as(a, b->type), y = constant_as(b, a->type);
         return op == OP_EQ   ? x == y
                : op == OP_NE ? x != y
                : op == OP_LT ? x < y
@@ -53,7 +57,7 @@ static bool eval_binary(struct checker *c, const struct ast *e, struct constant 
         out->i = compare(op, &a, &b);
         return true;
     }
-    double x = as_real(&a), y = as_real(&b);
+    const double x = constant_as(&a, e->type), y = constant_as(&b, e->type);
     out->f = op == OP_ADD ? x + y : op == OP_SUB ? x - y : op == OP_MUL ? x * y : x / y;
     return true;
 }
@@ -78,7 +82,7 @@ bool consteval(struct checker *c, const struct ast *e, struct constant *out)
         if (e->binary.op == OP_NOT)
             out->i = !a.i;
         else
-            out->f = -as_real(&a);
+            out->f = -a.f;
         break;
     case AST_BINARY:
         if (!eval_binary(c, e, out)) return false;

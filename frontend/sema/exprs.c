@@ -131,6 +131,14 @@ static const struct type *check_integer(struct checker *c, struct ast *e, bool n
     return e->type = c->int_;
 }
 
+/* Only the value of constants is known not to fit: the normal form of n * M + M overflows also where n is -1. */
+static const struct type *check_overflow(struct checker *c, struct ast *e, const struct size *a, const struct size *b)
+{
+    if (c->is_left_out || !size_is_const(a, NULL) || !size_is_const(b, NULL)) return e->type;
+    diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
+    return notes_fail(c, e);
+}
+
 static const struct type *check_unary(struct checker *c, struct ast *e)
 {
     struct ast *l = e->binary.left;
@@ -158,9 +166,7 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
     }
     if (!l->value || t->kind != TYPE_INT) return e->type;
     e->value = size_scale(c->sizes, l->value, -1);
-    if (e->value || c->is_left_out) return e->type;
-    diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
-    return notes_fail(c, e);
+    return e->value ? e->type : check_overflow(c, e, l->value, l->value);
 }
 
 enum truth exprs_truth(struct checker *c, const struct ast *condition)
@@ -223,9 +229,7 @@ static const struct type *check_arithmetic(struct checker *c, struct ast *e, con
         return notes_fail(c, e);
     }
     e->value = binary_value(c, e, &failed);
-    if (!failed || c->is_left_out) return e->type;
-    diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
-    return notes_fail(c, e);
+    return failed ? check_overflow(c, e, e->binary.left->value, y) : e->type;
 }
 
 static bool is_of_bits(enum ast_op op) { return op >= OP_BITOR && op <= OP_SHR; }
@@ -418,6 +422,40 @@ const struct size *exprs_take(struct checker *c, struct ast *e)
     return e->value ? e->value : take_symbol(c, e);
 }
 
+/* Where an operand has no value: of `log2(n)`, of a quotient and of a shift by what is not known. */
+static bool is_partial(const struct ast *e)
+{
+    const struct size *v = e->value;
+    if (!v || size_is_const(v, NULL)) return false;
+    if (e->kind != AST_BINARY)
+        return e->kind == AST_CALL &&
+               (v->kind == SIZE_LOG2 || (v->kind == SIZE_CEIL_DIV && !size_is_const(v->arg[1], NULL)));
+    const enum ast_op op = e->binary.op;
+    return (op == OP_DIV || op == OP_MOD || op == OP_SHL || op == OP_SHR) &&
+           !size_is_const(e->binary.right->value, NULL);
+}
+
+static bool loses_part(const struct ast *e, const struct size *value)
+{
+    if (is_partial(e) && !size_contains(value, e->value)) return true;
+    if (e->kind == AST_UNARY) return loses_part(e->binary.left, value);
+    if (e->kind == AST_BINARY) return loses_part(e->binary.left, value) || loses_part(e->binary.right, value);
+    if (e->kind != AST_CALL || call_of(e) || select_of(e)) return false;
+    for (const struct ast *a = e->call.args; a; a = a->next)
+        if (loses_part(a->arg.value, value)) return true;
+    return false;
+}
+
+/* The part of e that has operands with a value and none itself. */
+static const struct ast *overflowing(const struct ast *e)
+{
+    if (e->value || (e->kind != AST_UNARY && e->kind != AST_BINARY)) return NULL;
+    const struct ast *left = e->binary.left, *right = e->kind == AST_BINARY ? e->binary.right : left;
+    if (left->value && right->value) return e;
+    const struct ast *inner = overflowing(left);
+    return inner ? inner : overflowing(right);
+}
+
 const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
 {
     const struct type *t = exprs_check(c, e, AS_VALUE);
@@ -438,9 +476,13 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
         if (e->kind == AST_CALL)
             diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be '%s': its value is not known there",
                        what, place_str(c, e));
+        else if (overflowing(e))
+            diag_error(c->diag, DIAG_E15, overflowing(e)->at, "the result does not fit in 64 bits");
         else
             diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be an element of an array", what);
         notes_bad(e);
+    } else if (c->function && loses_part(e, e->value)) {
+        take_symbol(c, e); /* 3 + 0 * (1 / q) is 3, if it has a value */
     }
     return e->value;
 }

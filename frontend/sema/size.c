@@ -242,7 +242,9 @@ static const struct size *add(struct size_table *t, const struct size *a, const 
 
 const struct size *size_sub(struct size_table *t, const struct size *a, const struct size *b)
 {
-    return add(t, a, b, -1);
+    int64_t x, y;
+    if (!size_is_const(a, &x) || !size_is_const(b, &y)) return add(t, a, b, -1);
+    return __builtin_sub_overflow(x, y, &x) ? NULL : size_const(t, x); /* -y alone need not fit */
 }
 
 const struct size *size_scale(struct size_table *t, const struct size *a, int64_t factor)
@@ -462,6 +464,14 @@ bool size_names(const struct size *a, const struct symbol *s)
     if (a->symbol == s) return true;
     for (int i = 0; i < a->count; i++)
         if (size_names(a->arg[i], s)) return true;
+    return false;
+}
+
+bool size_contains(const struct size *a, const struct size *part)
+{
+    if (a == part) return true;
+    for (int i = 0; i < a->count; i++)
+        if (size_contains(a->arg[i], part)) return true;
     return false;
 }
 

@@ -52,8 +52,8 @@ const struct size *size_const(struct size_table *t, int64_t value);
 const struct size *size_symbol(struct size_table *t, const struct symbol *s);
 /* STRIDE AT EXTENT */
 const struct size *size_leaf(struct size_table *t, enum size_kind kind, const struct symbol *s, int dim);
-/* NULL when the constant result overflows, divides by zero or shifts by less than 0 or more than 63 (the caller reports
- * E15). */
+/* NULL when a constant of the result overflows, or the result of constants has no value (the caller reports E15 of
+ * constants; of others the run computes the value). */
 const struct size *size_binary(struct size_table *t, enum size_kind kind, const struct size *a, const struct size *b);
 const struct size *size_sub(struct size_table *t, const struct size *a, const struct size *b);
 const struct size *size_unary(struct size_table *t, enum size_kind kind, const struct size *a);
@@ -64,6 +64,7 @@ const struct size *size_expand(struct size_table *t, const struct size *a); /* l
 const struct size *size_substitute(struct size_table *t, const struct size *a, const struct symbol *const *from,
                                    const struct size *const *to, int count);
 bool size_names(const struct size *a, const struct symbol *s);
+bool size_contains(const struct size *a, const struct size *part); /* is part, or has it in an argument */
 /* written out, shared parts as often as they occur; at most limit */
 int size_node_count(const struct size *a, int limit);
 bool size_names_var(const struct size *a); /* any `var`: its value changes */

@@ -89,6 +89,7 @@ enum refusal ptoi_decode_any(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, P
         if (!p->ref) return REFUSED_VARIABLE;
         memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
     }
+    if (why == REFUSED_REGION && p->kind == PTO_PARAM_OUTPUT && !base && p->at == 0 && !p->stride) return REFUSED_BYTES;
     if (why != REFUSED_NOT || offset < below || __builtin_add_overflow((int64_t)(intptr_t)base, offset - below, &low) ||
         low < 0 || __builtin_add_overflow(low, bytes, &high))
         return REFUSED_REGION;

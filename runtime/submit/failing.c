@@ -1,6 +1,8 @@
 /* failing.c - see failing.h. */
 #include "failing.h"
+#include <pto/detail/decode.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static void meet(const struct orchestrator *o)
@@ -21,11 +23,23 @@ PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *f
 /* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */
 static const char *text_of(const PTOTaskParam *p) { return p->name ? p->name + (p->name[0] == '&') : "an argument"; }
 
+/* "4 * 512 * 128" */
+static const char *product_of(const PTOTaskParam *p, char *text, size_t size)
+{
+    int length = snprintf(text, size, "%d", (int)pto_bytes_of_(p->type));
+    for (int d = 0; d < p->rank; d++)
+        length += snprintf(text + length, size - (size_t)length, " * %lld", (long long)p->shape[d]);
+    return text;
+}
+
 PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const struct refused *r)
 {
+    enum { FACTOR = sizeof " * -9223372036854775808" };
+    char product[(PTO_MAX_RANK + 1) * FACTOR];
     meet(o);
     switch (why) {
-#define TEXT text_of(r->param)
+#define TEXT  text_of(r->param)
+#define BYTES product_of(r->param, product, sizeof product)
 #define REFUSAL(name, status, ...)                                                                                     \
     case REFUSED_##name:                                                                                               \
         ptoi_fail(o->run_status, status, *o->site, __VA_ARGS__);                                                       \
@@ -33,6 +47,7 @@ PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const str
 #include "refusals.def"
 #undef REFUSAL
 #undef TEXT
+#undef BYTES
     default: break;
     }
     return ptoi_status(o->run_status); /* an earlier failure sticks */

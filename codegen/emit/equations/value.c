@@ -36,18 +36,13 @@ bool equation_is_float(enum elem elem)
 
 static const char *real_text(struct eq_printer *p, double value, enum elem type)
 {
-    const char *f = type == ELEM_F32 ? "f" : "";
     if (isnan(value)) return type == ELEM_F32 ? "PTO_NAN" : "(double)PTO_NAN";
     if (isinf(value))
-        return arena_printf(p->e->mem, value < 0 ? "(-%sPTO_INFINITY)" : "%sPTO_INFINITY", *f ? "" : "(double)");
-    const char *text = NULL;
-    for (int digits = 1; digits <= 17; digits++) { /* the shortest that is the number */
-        text = arena_printf(p->e->mem, "%.*g", digits, value);
-        const double back = strtod(text, NULL);
-        if (type == ELEM_F32 ? (float)back == (float)value : back == value) break;
-    }
-    if (!strpbrk(text, ".e")) text = arena_printf(p->e->mem, "%s.0", text);
-    return arena_printf(p->e->mem, value < 0 || signbit(value) ? "(%s%s)" : "%s%s", text, f);
+        return arena_printf(p->e->mem, value < 0 ? "(-%sPTO_INFINITY)" : "%sPTO_INFINITY",
+                            type == ELEM_F32 ? "" : "(double)");
+    STRBUF(b);
+    print_finite(&b, value, type == ELEM_F32);
+    return arena_copy(p->e->mem, strbuf_text(&b), b.length);
 }
 
 static const char *integer_text(struct eq_printer *p, const struct eq_expr *x)
