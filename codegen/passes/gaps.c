@@ -6,8 +6,8 @@
  *            of a formal or of a place for a result to which every call gives such a tensor.
  * Gives      plan->gapped.  It holds for the arguments of exports that the program's own main() gives, which are whole
  *            arrays; a host program may give others.
- * Invariant  a kernel that is not proved to get unit strides alone is in plan->gapped.  Of a plan that stops before this
- *            pass nothing is proved: plan->has_gapped is false.
+ * Invariant  a kernel that is not proved to get unit strides alone is in plan->gapped.  A plan that stops before this
+ *            pass, so that plan->has_gapped is false, proves nothing.
  * Tests      test/lit/codegen/index-gaps.pto, test/lit/run/index-gaps.test, index-gaps-of-one.pto,
  *            test/lit/ascend/gaps.test
  */

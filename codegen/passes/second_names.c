@@ -3,9 +3,9 @@
  * Idea       `let t = a;` gives the tensor of a second name: a mark that is this let's own is put on both.  Marks go
  *            where tensors go: `b = t;` takes them along, an end or a new value takes them off.  So names that may
  *            mean one tensor have a mark in common; a name that has none in common with another may be moved.
- * Method     forward: the marks of each tensor, 64 bits; lets after the 63rd of an exchange share one.  What comes round
- *            a loop is kept between walks, which are repeated until it grows no more; the last walk reports.
- * Tests      test/lit/sema/e11-second-names.pto, test/lit/run/var-moved.pto, test/lit/sema/var-tensors.pto
+ * Method     forward: the marks of each tensor, 64 bits; lets after the 63rd of an exchange share one.  What comes
+ *            round a loop is kept between walks, which are repeated until it grows no more; the last walk reports.
+ * Tests      test/lit/sema/e11-second-names*.pto, test/lit/run/var-moved.pto
  */
 #include "dataflow.h"
 #include "support/arena.h"
