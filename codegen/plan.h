@@ -43,6 +43,7 @@ struct plan {
     struct lowering *lowering;
     struct ptrmap moved_in; /* formals that are not `own`, and yet are moved in by every call: the pass `moves` */
     struct ptrmap gapped;   /* kernels that may get a tensor whose last dimension has gaps: the pass `gaps` */
+    bool has_gapped;        /* that pass has run: what is not in `gapped` is proved to get none */
     VEC(struct joined_kernel *) joined_kernels;
     struct ptrmap joined;  /* struct call -> the struct call that was made of it and others; see plan_joined() */
     struct ptrmap last_of; /* such a struct call -> the last call of the text in it */

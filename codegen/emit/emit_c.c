@@ -114,7 +114,9 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
 
 static void assign_file_names(struct emitter *e)
 {
-    static const char *const own[] = {"a", "ok", "params", "defaults", "settings", "entries"};
+    /* The first are names in functions that call what a program declares: entries and adapters. */
+    enum { OF_CALLERS = 4 };
+    static const char *const own[] = {"a", "ok", "arg", "result", "params", "defaults", "settings", "entries"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) names_force(&e->names, own[i]);
     for (size_t i = 0; i < e->plan->exports.count; i++) {
         static const char *const forms[] = {"run_%s",    "enter_%s",   "args_%s", "start_%s",
@@ -136,8 +138,7 @@ static void assign_file_names(struct emitter *e)
         struct symbol *o = e->plan->orchs.data[i];
         emit_declare(e, o, o->module->is_main ? o->name : arena_printf(e->mem, "%s_%s", o->module->name, o->name));
     }
-    /* `a` and `ok` are parameters of adapters: no function may have these names, but a function's own names may. */
-    names_free_first(&e->names, 2);
+    names_free_first(&e->names, OF_CALLERS); /* no function has these names, but a function's own names may be these */
 }
 
 /* Any kernel in index notation, which is not compiled apart? */

@@ -67,6 +67,16 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
 /* Made of several kernels of the text? */
 static bool is_joined(const struct symbol *kernel) { return kernel->equations && kernel->equations->part_count > 0; }
 
+/* Has its module several kernels of its name?  An instance of a generic one has its types in its name. */
+static bool is_overloaded(const struct symbol *kernel)
+{
+    for (int i = 0; i < kernel->module->symbol_count; i++) {
+        const struct symbol *first = kernel->module->symbols[i]; /* the others of the name are behind it */
+        if (first->kind == SYM_KERNEL && first->name == kernel->name) return first->next_overload != NULL;
+    }
+    return false;
+}
+
 /* The kernel's name in a map of kernels: the external function, or its own name, with element types if several have
  * that name. It does not depend on which of them the program needs. */
 static const char *mapped_name(struct emitter *e, const struct symbol *kernel, size_t before)
@@ -75,11 +85,8 @@ static const char *mapped_name(struct emitter *e, const struct symbol *kernel, s
     if (!has_own_body(kernel)) return kernel_external_symbol(kernel);
     const char *name = kernel->generic ? mangle_plain(e->mem, kernel->name) : kernel->name;
     if (!kernel->module->is_main) name = arena_printf(e->mem, "%s_%s", kernel->module->name, name);
-    int of_that_name = 0, more = 1;
-    for (int i = 0; i < kernel->module->symbol_count; i++)
-        of_that_name +=
-            kernel->module->symbols[i]->kind == SYM_KERNEL && kernel->module->symbols[i]->name == kernel->name;
-    for (int i = 0; i < kernel->formal_count && of_that_name > 1; i++)
+    int more = 1;
+    for (int i = 0; i < kernel->formal_count && is_overloaded(kernel); i++)
         if (is_tensor(kernel->formals[i]))
             name = arena_printf(e->mem, "%s_%s", name, elem_name(kernel->formals[i]->type->elem));
     const char *unique = name;

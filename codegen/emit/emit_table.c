@@ -84,10 +84,11 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
     STRBUF(bytes);
     if (!e->options->no_main) strbuf_printf(&bytes, "pto_given_bytes(a->views, %d, ", at);
     value_print(e, &bytes, lower_bytes(e->lowering, t), P_ANY);
-    out_line(e->out, "const int64_t %s_bytes = %s%s;", name, strbuf_text(&bytes), e->options->no_main ? "" : ")");
-    out_line(e->out, "if (%s == NULL && %s_bytes > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name,
-             name, what);
-    out_line(e->out, "%s(rt, %s, %s_bytes);", is_read_only ? "pto_input" : "pto_buffer", name, name);
+    const char *const variable = names_take(&e->names, arena_printf(e->mem, "%s_bytes", name));
+    out_line(e->out, "const int64_t %s = %s%s;", variable, strbuf_text(&bytes), e->options->no_main ? "" : ")");
+    out_line(e->out, "if (%s == NULL && %s > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name,
+             variable, what);
+    out_line(e->out, "%s(rt, %s, %s);", is_read_only ? "pto_input" : "pto_buffer", name, variable);
 }
 
 /* Makes one thing that the caller gave an argument of the function. */

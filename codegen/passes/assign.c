@@ -18,8 +18,7 @@ struct cell {
     unsigned char written, gone;           /* enum written: not, sometimes, always; gone: dropped or moved */
     bool stored;                           /* has storage on every path */
     enum { DROPPED, MOVED, ASSIGNED } how; /* it went; ASSIGNED: the var of which this is a view */
-    uint64_t shared;                       /* the second names that may mean this buffer: see second_name() */
-    const struct ast *gone_at, *shared_at;
+    const struct ast *gone_at;
     struct parts parts;
     struct parts touched; /* of a let: written or read */
     struct parts ended;   /* elements of an array that were dropped or moved */
@@ -32,7 +31,6 @@ struct run_status {
     bool is_live;                /* of a let: its block is open */
     /* of a let: where some lifetime of it ended, every part may have been written or read */
     bool is_used_whole;
-    int second;           /* of a second name: its number in its exchange, from 1; 0: not counted yet */
     int views, next_view; /* numbers of a var's first view and of the next view of one var, from 1; 0: none */
 };
 
@@ -103,11 +101,6 @@ static void move(struct assign *a, struct dataflow_state *s, struct cell *x, con
 {
     use->tensor->escapes = true;
     if (!x || s->is_dead) return;
-    if (use->kind == IR_USE_MOVE && x->shared && x->gone == NO && !a->is_silent) {
-        diag_error(a->c->diag, DIAG_E11, use->at->at, "'%s' may have a second name and cannot be moved into a function",
-                   use->tensor->symbol->name);
-        diag_note(a->c->diag, x->shared_at->at, "the second name is given here");
-    }
     drop(a, x, use);
 }
 
@@ -125,68 +118,18 @@ static void end_views(const struct assign *a, struct dataflow_state *s, const st
     }
 }
 
-/* `let t = a;`: a bit for t, by its number among such names of its exchange.  Those after the 63rd share one. */
-static uint64_t bit_of_second_name(int number) { return (uint64_t)1 << (number < 63 ? number : 63); }
-
-/* NULL: s is none, or its declaration has an error. */
-static struct run_status *second_name_at(const struct assign *a, const struct symbol *s)
-{
-    const int number = s->keeps ? tensor_note_of(a->c->checked, s)->number : -1;
-    return number >= 0 ? &a->outcomes[number] : NULL;
-}
-
-static void count_second_names(const struct assign *a, const struct exchange *names)
-{
-    for (int i = 0, number = 0; i < names->count; i++) {
-        struct run_status *o = second_name_at(a, names->names[i]);
-        if (o) o->second = ++number;
-    }
-}
-
-/* 0: s is no such name. */
-static uint64_t second_name(const struct assign *a, const struct symbol *s)
-{
-    const struct run_status *o = s->exchange ? second_name_at(a, s) : NULL;
-    if (o && o->second == 0) count_second_names(a, s->exchange);
-    return o ? bit_of_second_name(o->second - 1) : 0;
-}
-
-/* All that may mean a buffer which one of the others had.  A name that was taken over leaves its buffer with two. */
-static uint64_t possible_names(const struct assign *a, const struct symbol *t)
-{
-    uint64_t names = 0;
-    for (int i = 0, number = 0; i < t->exchange->count && names != UINT64_MAX; i++) {
-        const struct run_status *o = second_name_at(a, t->exchange->names[i]);
-        if (o && (t->exchange->names[i]->is_taken || o->is_live)) names |= bit_of_second_name(number);
-        number += o != NULL;
-    }
-    return names;
-}
-
-static void end_second_name(const struct assign *a, struct dataflow_state *s, const struct symbol *t)
-{
-    const uint64_t name = t->is_taken ? 0 : second_name(a, t);
-    for (int i = 0; name && i < a->f->tensor_count; i++)
-        if (a->f->tensors[i]->symbol->exchange == t->exchange) cells_of(s)[i].shared &= ~name;
-}
-
 /* What is behind this depends on nothing before it, see Note [one silent iteration]. */
 static void take(struct assign *a, struct dataflow_state *s, struct cell *x, const struct ir_use *use)
 {
     const struct symbol *t = use->tensor->symbol, *from = use->from->symbol;
     struct cell *y = &cells_of(s)[use->from->number];
-    const bool is_share = use->kind == IR_USE_KEEP;
     end_views(a, s, t, use->at);
     if (!a->is_silent) ((struct ir_use *)use)->is_first = x->written == NO;
     *x = (struct cell){.written = YES, .stored = true, .parts.any = true, .touched.any = true};
-    x->shared = is_share ? second_name(a, t) : from->next_of ? 0 : possible_names(a, t);
-    x->shared_at = use->at;
     use->tensor->is_written = use->from->is_read = true;
     y->parts.any = y->touched.any = true;
-    if (is_share) {
-        y->shared |= second_name(a, t);
-        y->shared_at = use->at;
-    } else if (from->next_of) {
+    if (use->kind == IR_USE_KEEP) return;
+    if (from->next_of) {
         *y = (struct cell){.written = NO};
     } else {
         y->gone = YES;
@@ -388,7 +331,6 @@ static void step_use(struct assign *a, struct dataflow_state *s, const struct ir
     case IR_USE_BEGIN_ZERO: begin(a, x, use); return;
     case IR_USE_END:
         look_at_rest(a, s, i);
-        end_second_name(a, s, use->tensor->symbol);
         a->outcomes[i].is_live = false;
         return;
     case IR_USE_UNKNOWN: assume(x, use); return;
@@ -436,8 +378,6 @@ static void meet(struct dataflow *d, struct dataflow_state *into, const struct d
         x->written = meet_written(x->written, y->written);
         x->gone = meet_written(x->gone, y->gone);
         x->stored &= y->stored;
-        x->shared |= y->shared;
-        if (!x->shared_at) x->shared_at = y->shared_at;
         parts_join(a->c, &x->parts, &y->parts);
         parts_join(a->c, &x->touched, &y->touched);
         parts_join(a->c, &x->ended, &y->ended);

@@ -204,8 +204,12 @@ static void walk_loop(struct dataflow *d, struct dataflow_state *s, const struct
     const size_t around = mark(d);
     if (d->client->enter_loop) d->client->enter_loop(d, op);
     struct dataflow_state before = copy(d, s), end = copy(d, s);
-    if (!d->is_silent) walk_silently(d, &end, op);
+    if (d->client->begin_iteration)
+        d->client->begin_iteration(d, &end, op);
+    else if (!d->is_silent)
+        walk_silently(d, &end, op);
     walk_iteration(d, &end, op, &loop);
+    if (d->client->begin_iteration) d->client->next_iteration(d, &end, op);
     if (d->client->after_iterations) {
         d->client->after_iterations(d, &end, op);
         d->client->after_iterations(d, &loop.breaks, op);

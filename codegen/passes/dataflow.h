@@ -36,6 +36,9 @@ struct dataflow_client {
     void (*learn)(struct dataflow *d, const struct ir_op *op, bool truth);
 
     void (*enter_loop)(struct dataflow *d, const struct ir_op *op);
+    /* Instead of the silent walk of the body: the client adds to s what it knows to come round, and walks the function
+     * until next_iteration() finds nothing new.  For states of which stepping over an operation copies parts. */
+    void (*begin_iteration)(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op);
     /* What an iteration leaves, as a later iteration sees it, and as whatever is behind the loop does. */
     void (*next_iteration)(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op);
     void (*after_iterations)(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op);

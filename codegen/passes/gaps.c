@@ -6,8 +6,10 @@
  *            of a formal or of a place for a result to which every call gives such a tensor.
  * Gives      plan->gapped.  It holds for the arguments of exports that the program's own main() gives, which are whole
  *            arrays; a host program may give others.
- * Invariant  a kernel that is not proved to get unit strides alone is in plan->gapped.
- * Tests      test/lit/codegen/index-gaps.pto, test/lit/run/index-gaps.test, test/lit/run/index-gaps-of-one.pto
+ * Invariant  a kernel that is not proved to get unit strides alone is in plan->gapped.  A plan that stops before this
+ *            pass, so that plan->has_gapped is false, proves nothing.
+ * Tests      test/lit/codegen/index-gaps.pto, test/lit/run/index-gaps.test, index-gaps-of-one.pto,
+ *            test/lit/ascend/gaps.test
  */
 #include "ir/ir.h"
 #include "plan.h"
@@ -74,4 +76,5 @@ void gaps_run(struct plan *p)
         g.changed = false;
         for (size_t i = 0; i < p->functions.count; i++) ir_each(p->functions.data[i]->body, look_at_op, &g);
     } while (g.changed);
+    p->has_gapped = true;
 }

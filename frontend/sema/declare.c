@@ -244,6 +244,18 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
     if (d->kernel->block && !d->bad && s->elem_count == 0) equations_check(c, s);
 }
 
+/* A caller of an export gives what it returns by the name `result`. */
+static void check_result_name(struct checker *c, const struct symbol *orch)
+{
+    for (struct ast *f = orch->decl->orch.formals; f && orch->decl->orch.exported; f = f->next) {
+        if (strcmp(f->name, "result") != 0) continue;
+        diag_error(c->diag, DIAG_E16, f->name_at, "'result' is what the export '%s' returns: a caller names both so",
+                   orch->name);
+        diag_help(c->diag, "give the formal another name");
+        notes_bad(orch->decl);
+    }
+}
+
 static void resolve_orch(struct checker *c, struct symbol *s)
 {
     struct ast *d = s->decl;
@@ -268,6 +280,7 @@ static void resolve_orch(struct checker *c, struct symbol *s)
         place->hidden = true;
         place->place = place;
         structs_declare_fields(c, place);
+        check_result_name(c, s);
     }
     if (!d->bad) check_dims_bound(c, s);
 }

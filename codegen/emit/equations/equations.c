@@ -282,11 +282,13 @@ static const char *parameters(struct eq_printer *p)
     return b.length ? arena_copy(p->e->mem, strbuf_text(&b), b.length) : "void";
 }
 
-/* Does the program's main() give every call whole arrays, and does no call make gaps in them?  See passes/gaps.c */
+/* Does the program's main() give every call whole arrays, and does no call make gaps in them?  See passes/gaps.c.  The
+ * kernels of --emit=kernels are printed without that pass: a map serves a host's calls, too. */
 static bool has_rows(const struct eq_printer *p)
 {
     const struct emitter *e = p->e;
-    return !e->options->no_main && !e->options->is_shared && !ptrmap_get(&e->plan->gapped, p->q->kernel);
+    return e->plan->has_gapped && !e->options->no_main && !e->options->is_shared &&
+           !ptrmap_get(&e->plan->gapped, p->q->kernel);
 }
 
 static struct version version_of(struct eq_printer *p)

@@ -191,6 +191,51 @@ static void open_block(pieces *list, size_t brace)
         need_break(list, behind);
 }
 
+/* A comment that begins a line belongs to the statement behind it, which begins no line then. */
+static bool is_behind_own_comment(const pieces *list, size_t i)
+{
+    while (i-- > 0 && piece_is_comment(&list->data[i]))
+        if (list->data[i].break_before) return true;
+    return false;
+}
+
+/* Does the statement that begins at piece i have a block? */
+static bool has_block(const pieces *list, size_t i)
+{
+    const int blocks = list->data[i].blocks;
+    while (i < list->count && list->data[i].kind != TOK_SEMICOLON && list->data[i].kind != TOK_RBRACE) {
+        if (list->data[i].kind == TOK_LBRACE && list->data[i].blocks == blocks) return true;
+        i++;
+    }
+    return false;
+}
+
+struct open_block {
+    bool opens_many, is_behind_block; /* the statement before has one */
+};
+
+/* In a block of several lines a statement with a block has its lines to itself.  Attributes begin a statement. */
+static void part_blocks(pieces *list)
+{
+    VEC(struct open_block) open = {0};
+    for (size_t i = 0; i < list->count; i++) {
+        const struct piece *p = &list->data[i];
+        struct open_block *around = open.count > 0 ? &open.data[open.count - 1] : NULL;
+        if (p->kind == TOK_RBRACE) {
+            if (--open.count > 0) open.data[open.count - 1].is_behind_block = true;
+            continue;
+        }
+        if (around && p->begins_statement && !piece_is_comment(p) && token_before(list, i)->kind != TOK_RPAREN) {
+            if (around->opens_many && (around->is_behind_block || has_block(list, i)) &&
+                !is_behind_own_comment(list, i))
+                need_break(list, i);
+            around->is_behind_block = false;
+        }
+        if (p->kind == TOK_LBRACE) vec_push(&open, ((struct open_block){.opens_many = p->opens_many}));
+    }
+    vec_free(&open);
+}
+
 static bool open_a_block(pieces *list, struct line l)
 {
     for (size_t i = l.begin; i < l.end; i++) {
@@ -244,6 +289,7 @@ void pieces_break(pieces *list)
     for (size_t i = 1; i < list->count; i++) list->data[i].break_before = wanted_break(list, i);
     for (size_t i = 1; i < list->count; i++)
         if (list->data[i].kind == TOK_LBRACE && list->data[i].opens_many) need_own_line(list, i);
+    part_blocks(list);
     for (size_t i = 0; i < list->count;) {
         struct line l = line_at(list, i);
         bool is_changed =
