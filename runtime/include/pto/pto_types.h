@@ -226,8 +226,8 @@ typedef struct PTOPart {
  *                                      buffer for it and writes its base to *ref before pto_submit_task returns; else
  *                                      the region of the buffer *ref is overwritten.  An output of 0 bytes leaves *ref
  *     PTO_OUTPUT_IN(scope, ref, at, extent)   the same; `scope` owns a new buffer
- *     PTO_OUTPUT_NAMED(name, scope, ref, at, extent)   the same; messages and reports call the buffer `name`, a constant
- *                                      string, and not by the text of `ref`
+ *     PTO_OUTPUT_NAMED(name, scope, ref, at, extent)   the same; messages and reports call the buffer `name`, a
+ *                                      constant string, and not by the text of `ref`
  *     PTO_SCALAR(value)                float, double, bool, or any integer, which becomes an int64_t
  *     PTO_PRIORITY(n)                  @priority(n): a higher one starts first among the ready tasks of a worker type;
  *                                      default 0
