@@ -475,7 +475,7 @@ TEST(reports_of_a_run_outlive_its_program)
         pto_program_close(program);
         char *const after = reports_of(other);
         EXPECT_STR(after, before);
-        EXPECT_EQ(CALL(other, numbers, "f", PTO_I("N", 4)), PTO_ERR_ARGUMENT); /* which is no run */
+        EXPECT_EQ(CALL(other, numbers, "f", PTO_I("none", 4)), PTO_ERR_ARGUMENT); /* which is no run */
         char *const still = reports_of(other);
         EXPECT_STR(still, before);
         pto_runtime_destroy(other);
