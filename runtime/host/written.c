@@ -2,7 +2,7 @@
  * Idea       every pair of paths, compared as the files that they mean: a folder has several paths, and a link another.
  * Owner      nothing.
  * Blocks     never.
- * Tests      test/lit/host/one-file.test, test/runtime/test_whole_file.c
+ * Tests      test/lit/host/outputs.test, test/runtime/test_whole_file.c
  */
 #include "written.h"
 #include "npz.h"
