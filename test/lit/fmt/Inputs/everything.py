@@ -58,9 +58,9 @@ def pieces(text):
         elif kind in (b"word", b"name"):
             end = re.match(rb"\w+", part).end()
         elif kind in (b"int", b"float"):
-            end = re.match(rb"[0-9a-zA-Z_]+(\.[0-9][0-9a-zA-Z_]*)?([eE][+-]?[0-9]+)?", part).end() if kind == b"float" else re.match(rb"\w+", part).end()
+            end = re.match(rb"0[xXbBoO]\w+|[0-9][0-9_]*(\.[0-9][0-9_]*)?([eE][+-]?[0-9]+)?\w*", part).end()
         else:
-            end = re.match(rb"\.\.|\+:|->|=>|\|\||&&|<<|>>|[=!<>]=|.", part).end()
+            end = re.match(rb"\.\.|\+:|->|=>|\|\||&&|<<=|>>=|<<|>>|[-+*/%&|^=!<>]=|.", part).end()
         result.append((part[:end], part[end:]))
     return result
 
@@ -88,7 +88,7 @@ def outside(text):
 
 
 def comments(text):
-    return [c.rstrip() for c in COMMENT.findall(outside(text))]
+    return [c.rstrip() for _, gap in pieces(text) for c in COMMENT.findall(gap)]
 
 
 def tree_of(text):
