@@ -88,7 +88,7 @@ class Config(Structure):
                 ("watchdog_seconds", c_double), ("replay", c_char_p), ("dedicated_scheduler", c_bool), ("bind_workers", c_bool),
                 ("external", c_bool * MAX_WORKERS), ("external_start", c_void_p), ("external_context", c_void_p),
                 ("skip_kernels", c_bool), ("submit_cycles", c_int64), ("dispatch_cycles", c_int64), ("always_defer", c_bool),
-                ("checked", c_bool), ("prealloc", c_bool), ("names", c_int), ("time_causes", c_bool), ("join_ranks", c_bool),
+                ("checked", c_bool), ("prealloc", c_bool), ("names", c_uint8), ("time_causes", c_bool), ("join_ranks", c_bool),
                 ("pool", c_void_p), ("first_task_id", c_int64), ("first_byte", c_int64)]
 
 

@@ -99,8 +99,8 @@ typedef struct PTOConfig {
     /* The heap is backed by memory when the runtime is created, not page by page in a run; creation fails if the system
      * cannot provide it.  No effect on backends with memory of their own. */
     bool prealloc;
-    /* main() of a built program and the Python package set it. */
-    PTONames names;
+    /* A PTONames: main() of a built program and the Python package set it. */
+    uint8_t names;
     /* pto_write_flow_stats says where the time of the orchestrator and of each worker went; this costs two looks at a
      * counter of the processor for each task that goes through the window.  record_tasks implies it. */
     bool time_causes;
