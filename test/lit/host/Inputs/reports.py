@@ -46,7 +46,7 @@ assert run("--replay", path("s.txt"), "--record", path("again.txt")) == result
 assert len(open(path("again.txt")).read().split("\n")) == tasks + 2
 open(path("bad.txt"), "w").write("pto schedule 1\n0 99\n")
 r = subprocess.run([program, *size, "--replay", path("bad.txt")], capture_output=True, text=True)
-assert r.returncode == 2 and "bad.txt:2: this run has no such worker" in r.stderr, r
+assert r.returncode == 4 and "bad.txt:2: this run has no such worker" in r.stderr, r
 
 for number in (signal.SIGINT, signal.SIGTERM):
     p = subprocess.Popen([program, "--input", "A=ones", "--input", "B=ones", "--input", "C=zeros", "--dim", "nb=64", "--dim", "m=1024",
