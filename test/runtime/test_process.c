@@ -269,8 +269,8 @@ TEST(waiting_for_one_long_kernel_and_an_idle_runtime_use_no_processor_time)
     EXPECT_EQ(pto_runtime_run(rt, one_sleeps, share), PTO_OK);
     usleep(1000000);
     pto_runtime_destroy(rt);
-    EXPECT(cpu_us(RUSAGE_SELF) - self < 100000); /* of two seconds; making and ending the process is in it */
-    EXPECT(cpu_us(RUSAGE_CHILDREN) - children < 100000);
+    EXPECT(cpu_us(RUSAGE_SELF) - self < 500000); /* of two seconds; making and ending the process is in it */
+    EXPECT(cpu_us(RUSAGE_CHILDREN) - children < 500000);
 }
 
 /* ---- watchdog ---- */
