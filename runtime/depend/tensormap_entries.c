@@ -195,14 +195,14 @@ void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buff
     }
 }
 
-/* ---- what comes back ---- */
+/* ---- entries that are given back ---- */
 
 void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
 {
     uint64_t p = m->ring.first;
     for (const uint64_t next = m->ring.next; p < next; p++) {
         const struct map_entry *e = entry_at(m, p);
-        if (!e->buffer) continue; /* a dead one waits for nobody */
+        if (!e->buffer) continue; /* a dead one has nothing to wait for */
         if (e->task_id >= first_live_task) break;
         entry_leave(m, e, p);
     }

@@ -1,4 +1,4 @@
-/* tensormap_tiles.c - tables of tiles: making and closing them, and what is rare.
+/* tensormap_tiles.c - tables of tiles: making and closing them, and the rare cases.
  * Idea       Note [tile tables]; what each access of a tile needs is in tensormap_tiles.h.
  * Owner      the orchestrator, through tensormap.c.
  * Invariant  a buffer whose table is in use has no entries but those of readers that find no place in their tile; one
@@ -33,7 +33,7 @@ void ptoi_tiles_free(struct tile_pool *pool)
 
 /* ---- tables ---- */
 
-/* The smallest that nobody uses and that is large enough, or a new one; NULL: there is no room. */
+/* The smallest unused one that is large enough, or a new one; NULL: there is no room. */
 static struct tile_table *table_take(struct tile_pool *pool, uint32_t count)
 {
     struct tile_table *best = NULL;
@@ -122,7 +122,7 @@ bool ptoi_tiles_open(struct tensormap *m, struct map_buffer *b)
     if (b->tables) return false;
     measure(b, &measured);
     struct tile_table *const t = measured.count > 0 ? table_take(&m->pool, measured.count) : NULL;
-    b->untiled = m->out.run; /* where there is no room now, nobody asks again */
+    b->untiled = m->out.run; /* where there is no room now, there is no second attempt */
     if (!t) return false;
     measured.tile = t->tile;
     measured.room = t->room;

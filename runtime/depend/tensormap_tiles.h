@@ -1,5 +1,5 @@
-/* tensormap_tiles.h - tables of tiles: for a buffer that is used tile by tile, who wrote each tile last, and who has
- * read it since.
+/* tensormap_tiles.h - tables of tiles: for a buffer that is used tile by tile, the last writer of each tile and its
+ * readers since.
  *
  * Owner      the orchestrator, through tensormap.c; no other file includes it.
  *
