@@ -85,8 +85,9 @@ static const char *mapped_name(struct emitter *e, const struct symbol *kernel, s
     if (!has_own_body(kernel)) return kernel_external_symbol(kernel);
     const char *name = kernel->generic ? mangle_plain(e->mem, kernel->name) : kernel->name;
     if (!kernel->module->is_main) name = arena_printf(e->mem, "%s_%s", kernel->module->name, name);
+    const bool has_types = is_overloaded(kernel);
     int more = 1;
-    for (int i = 0; i < kernel->formal_count && is_overloaded(kernel); i++)
+    for (int i = 0; i < kernel->formal_count && has_types; i++)
         if (is_tensor(kernel->formals[i]))
             name = arena_printf(e->mem, "%s_%s", name, elem_name(kernel->formals[i]->type->elem));
     const char *unique = name;

@@ -21,8 +21,7 @@ bool ptoi_tiles_create(struct tile_pool *pool)
 {
     pool->tile = calloc(POOL_TILES, sizeof *pool->tile);
     pool->table = calloc(TILE_TABLES, sizeof *pool->table);
-    if (!pool->tile || !pool->table) return false;
-    return true;
+    return pool->tile && pool->table;
 }
 
 void ptoi_tiles_free(struct tile_pool *pool)

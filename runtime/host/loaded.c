@@ -1,7 +1,7 @@
 /* loaded.c - programs that are loaded at run time: open, describe, close.
  * Idea       an object is refused by the first members of its table, before anything in it is called.
  * Owner      the references: the one of pto_program_open, and one for each call that runs; the last one unloads.
- * Tests      test/call/test_call.c, test/call/stress_call.c
+ * Tests      test/call/test_call.c, test/call/test_call_closed.c, test/call/stress_call.c
  */
 #include "loaded.h"
 #include "fail.h"

@@ -8,11 +8,25 @@
 static PTORuntime *rt;
 static PTOLoaded *numbers;
 
+/* The thread sanitizer does not follow a fork. */
+#ifdef __SANITIZE_THREAD__
+#define APART PTO_ENGINE_THREADS
+#else
+#define APART PTO_ENGINE_PROCESS
+#endif
+
 static void begin(void)
 {
     if (!rt) rt = pto_runtime_create(NULL, NULL);
     if (!numbers) numbers = pto_program_open("numbers.so");
     EXPECT(rt && numbers);
+}
+
+/* In the last test. */
+static void end(void)
+{
+    pto_program_close(numbers);
+    pto_runtime_destroy(rt);
 }
 
 #define REFUSED(status, complaint, text, call)                                                                         \

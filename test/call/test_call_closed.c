@@ -1,0 +1,154 @@
+/* test_call_closed.c - programs that are closed while they run or after it, and programs that take their place. */
+#include "calls.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int64_t first_of(PTORuntime *of, const char *path)
+{
+    PTOLoaded *const program = pto_program_open(path);
+    PTOTensor *y = NULL;
+    EXPECT(program != NULL);
+    EXPECT_EQ(CALL(of, program, "f", PTO_R("y", &y), PTO_I("N", 4), PTO_I("scale", 21)), PTO_OK);
+    const int64_t first = ((const int64_t *)pto_tensor_map(y, PTO_READ))[0];
+    pto_tensor_unmap(y);
+    pto_tensor_release(y);
+    pto_program_close(program);
+    return first;
+}
+
+/* Of two that lie at the same address, one of which was there when the runtime was created, too. */
+TEST(every_engine_runs_the_program_that_is_open_now)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, APART};
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        PTOLoaded *const early = pto_program_open("others.so");
+        PTORuntime *const other = pto_runtime_create(&(PTOConfig){.engine = engines[i], .heap_bytes = 1 << 20}, NULL);
+        pto_program_close(early);
+        for (int n = 0; n < 2; n++) {
+            EXPECT_EQ(first_of(other, "twice.so"), 42);
+            EXPECT_EQ(first_of(other, "others.so"), 21);
+        }
+        pto_runtime_destroy(other);
+    }
+}
+
+static void fill_once(PTORuntime *of, PTOTensor *y)
+{
+    PTOLoaded *const program = pto_program_open("others.so");
+    EXPECT_EQ(CALL(of, program, "f", PTO_T("y", y), PTO_I("scale", 21)), PTO_OK);
+    pto_program_close(program);
+}
+
+TEST(statistics_of_a_run_outlive_its_program)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS, PTO_ENGINE_TIMING, APART};
+    const int64_t length = 4;
+    PTOTensor *const y = pto_tensor_new(NULL, PTO_I64, 1, &length);
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        PTORuntime *const other = pto_runtime_create(&(PTOConfig){.engine = engines[i], .heap_bytes = 1 << 20}, NULL);
+        for (int n = 0; n < 8; n++) fill_once(other, y);
+        const PTORunStats *const s = pto_get_run_stats(other);
+        EXPECT(s->tasks == 1 && s->worker_tasks[PTO_WORKER_VECTOR] == 1);
+        EXPECT_EQ(pto_get_run_stats(other)->worker_tasks[PTO_WORKER_VECTOR], 1);
+        pto_runtime_destroy(other);
+    }
+    pto_tensor_release(y);
+}
+
+/* What the two reports say of the last run that name parts of its program. */
+static char *reports_of(PTORuntime *of)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *const out = open_memstream(&text, &bytes);
+    pto_write_flow_stats(of, out);
+    pto_write_pinned(of, out);
+    fclose(out);
+    return text;
+}
+
+TEST(reports_of_a_run_outlive_its_program)
+{
+    begin();
+    float x[4] = {0}, y[4] = {0};
+    PTOTensor *const tx = row(PTO_F32, x, 4), *const ty = row(PTO_F32, y, 4);
+    for (int checked = 0; checked < 2; checked++) {
+        PTORuntime *const other =
+            pto_runtime_create(&(PTOConfig){.checked = checked, .time_causes = !checked, .always_defer = true}, NULL);
+        PTOLoaded *const program = pto_program_open("reported.so");
+        char *before = NULL;
+        for (int tries = 0; tries < 100 && (!before || !strstr(before, "reported.pto")); tries++) {
+            free(before); /* on a busy machine the kernel had ended before the await */
+            EXPECT_EQ(CALL(other, program, "f", PTO_T("x", tx), PTO_T("y", ty)), PTO_OK);
+            before = reports_of(other);
+        }
+        EXPECT(strstr(before, "reported.pto") && (!checked || strstr(before, "outlived the scope")));
+        pto_program_close(program);
+        char *const after = reports_of(other);
+        EXPECT_STR(after, before);
+        EXPECT_EQ(CALL(other, numbers, "f", PTO_I("none", 4)), PTO_ERR_ARGUMENT); /* which is no run */
+        char *const still = reports_of(other);
+        EXPECT_STR(still, before);
+        pto_runtime_destroy(other);
+        free(before);
+        free(after);
+        free(still);
+    }
+    pto_tensor_release(tx);
+    pto_tensor_release(ty);
+}
+
+static PTOStatus waiting;
+static PTOLoaded *waited;
+static float word;
+
+static void *wait_for_long(void *arg)
+{
+    PTORuntime *own = arg;
+    PTOTensor *t = row(PTO_F32, &word, 1);
+    do {
+        waiting = CALL(own, waited, "wait", PTO_T("a", t), PTO_I("n", 100000));
+    } while (waiting == PTO_ERR_STATE); /* the main thread asked at that moment */
+    pto_tensor_release(t);
+    return NULL;
+}
+
+static bool is_busy(PTORuntime *own) { return pto_program_call(own, waited, "wait", NULL, 0) == PTO_ERR_STATE; }
+
+TEST(a_call_is_cancelled_and_its_program_may_be_closed_meanwhile)
+{
+    PTORuntime *own = pto_runtime_create(&(PTOConfig){.always_defer = true}, NULL);
+    pthread_t thread;
+    waited = pto_program_open("numbers.so");
+    pthread_create(&thread, NULL, wait_for_long, own);
+    while (!is_busy(own)) usleep(100);
+    pto_program_close(waited); /* the call has it, and so has `numbers` of the other tests */
+    usleep(2000);
+    /* a cancel between the beginning of the call and that of the run concerns no run */
+    do {
+        pto_cancel(own);
+        usleep(1000);
+    } while (pto_runtime_status(own) == PTO_OK);
+    pthread_join(thread, NULL);
+    EXPECT_EQ(waiting, PTO_ERR_CANCELLED);
+    EXPECT_STR(pto_last_error(own), "the run was cancelled");
+    pto_runtime_destroy(own);
+}
+
+TEST(what_is_recorded_outlives_the_program)
+{
+    PTORuntime *own = pto_runtime_create(&(PTOConfig){.record_tasks = 100}, NULL);
+    PTOLoaded *others = pto_program_open("others.so");
+    EXPECT_EQ(CALL(own, others, NULL, PTO_I("scale", 8), PTO_I("N", 4)), PTO_OK);
+    pto_program_close(others);
+    EXPECT_EQ(pto_runtime_write_trace(own, "trace.json"), PTO_OK);
+    pto_runtime_destroy(own);
+}
+
+TEST(the_program_is_closed)
+{
+    begin();
+    end();
+}
