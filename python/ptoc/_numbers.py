@@ -18,8 +18,9 @@ def _shown(value):
 
 
 def is_truth(value):
-    """Is it a bool, of Python or of NumPy, whose __index__ warns?"""
-    return type(value).__name__ in ("bool", "bool_")
+    """Is it a bool, of Python or of NumPy, whose __index__ warns, or an array of rank 0 that holds one, which has no __index__?"""
+    is_scalar = getattr(value, "shape", None) == () and str(getattr(value, "dtype", "")) in ("bool", "torch.bool")
+    return is_scalar or type(value).__name__ in ("bool", "bool_")
 
 
 def whole_number(what, value, low=I64_MIN, high=I64_MAX, kind="an integer", error=ValueError):

@@ -24,7 +24,7 @@ def compile(path, *sources, import_dirs=(), checked=False, **constants):
     T=64 replaces the value of `const T`.  Kernels in index notation are made for the processor of this machine alone."""
     ptoc = str(c.prefix / "bin" / "ptoc")
     command = [ptoc, "build", "--emit=so", "--cpu=native", os.fspath(path), *map(os.fspath, sources)]
-    command += [f"-D{name}={str(value).lower() if is_truth(value) else value}" for name, value in constants.items()]
+    command += [f"-D{name}={str(bool(value)).lower() if is_truth(value) else value}" for name, value in constants.items()]
     command += [word for folder in import_dirs for word in ("-I", os.fspath(folder))] + ["--checked"] * bool(checked)
     with tempfile.TemporaryDirectory(prefix="ptoc-") as folder:
         output = os.path.join(folder, "program.so")

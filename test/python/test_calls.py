@@ -50,6 +50,7 @@ class Arguments(unittest.TestCase):
     def test_scalars_params_and_dimension_variables(self):
         self.assertEqual(m.half(3, False, 1), 1.5)
         self.assertEqual(m.half(np.float32(3), np.bool_(True), np.int32(7)), 7)
+        self.assertEqual(m.half(np.array(3.0), np.array(True), np.array(7)), 7)
         x = np.arange(3)
         np.testing.assert_array_equal(m.scale(x), 2 * x)
         np.testing.assert_array_equal(m.scale(x, by=5), 5 * x)
