@@ -2,7 +2,8 @@
  * Idea       rows are shared out among the cores, and a row goes through local memory in pieces.  A statement that a
  *            reduction stands in, or that writes one number a row, is of the row; any other writes a row.  Each
  *            reduction and each row that is written is one pass over the pieces; a temporary of a row's elements is
- *            computed again in each pass that reads it, so a row may have any length.
+ *            computed again in each pass that reads it, so a row may have any length, and one of fewer dimensions than
+ *            there are rows is computed again in each row.
  * Invariant  every operation is one instruction on the piece, in the order of the text; sums have the device's order.
  * Tests      test/lit/ascend/index.test, test/lit/codegen/ascendc-index.pto
  */
@@ -12,6 +13,8 @@
 
 /* GRAIN: bytes of 256 elements of f32, whose mask is a line of local memory. */
 enum { LOCAL_BYTES = 160 * 1024, MOST_PIECE_BYTES = 16384, GRAIN = 1024 };
+
+#define NOT_PLAIN "a range is no sum of products"
 
 /* ---- which statement is what ---- */
 
@@ -34,9 +37,9 @@ int ascendc_target_vars(struct ascendc *a, const struct eq_stmt *s, const struct
     return count == s->loop_count + s->free_count ? count : -1;
 }
 
-bool ascendc_name_rows(struct ascendc *a, const struct eq_stmt *s, const struct eq_var *const *vars)
+bool ascendc_name_rows(struct ascendc *a, const struct eq_stmt *s, const struct eq_var *const *vars, int count)
 {
-    for (int i = 0; i < a->rows; i++) {
+    for (int i = 0; i < count; i++) {
         int64_t low;
         if (!size_is_const(vars[i]->low, &low) || low != 0 || vars[i]->high != a->main_vars[i]->high) {
             ascendc_refuse(a, s->at, "it runs over other rows than the first");
@@ -49,8 +52,7 @@ bool ascendc_name_rows(struct ascendc *a, const struct eq_stmt *s, const struct 
 
 static void choose_rows(struct ascendc *a)
 {
-    int most = 0;
-    a->rows = -1;
+    int most = 0, most_reduced = 0;
     for (int i = 0; i < a->q->stmt_count; i++) {
         const struct eq_stmt *s = a->q->stmts[i];
         const struct eq_var **vars = arena_array(a->mem, const struct eq_var *, s->loop_count + s->free_count + 1);
@@ -60,16 +62,10 @@ static void choose_rows(struct ascendc *a)
                            s->carried ? "its iterations run in order" : "its left side is not one index a dimension");
             return;
         }
-        const bool reduces = equation_holds_reduction(s->value);
         if (count > most || !a->main) most = count, a->main = s, a->main_vars = vars;
-        if (reduces && a->rows >= 0 && a->rows != count) {
-            ascendc_refuse(a, s->at, "its reductions run over other rows than the first");
-            return;
-        }
-        if (reduces) a->rows = count;
+        if (count > most_reduced && equation_holds_reduction(s->value)) most_reduced = count;
     }
-    if (a->rows < 0) a->rows = most > 0 ? most - 1 : 0;
-    if (most > a->rows + 1) ascendc_refuse(a, a->main->at, "a reduction of it runs over more than the last dimension");
+    a->rows = most_reduced < most ? most - 1 : most;
 }
 
 /* ---- passes ---- */
@@ -91,6 +87,7 @@ static void begin_pass(struct ascendc *a, const struct eq_var *column)
 static void open_pieces(struct ascendc *a, const struct eq_var *column, bool is_shared)
 {
     struct out *out = a->p.e->out;
+    if (!ascendc_is_plain(column->low) || !ascendc_is_plain(column->high)) ascendc_refuse(a, a->p.stmt->at, NOT_PLAIN);
     const char *low = equation_size(&a->p, column->low, P_ADD), *high = equation_size(&a->p, column->high, P_ADD);
     out_append(out, &a->before);
     if (is_shared)
@@ -179,7 +176,7 @@ static void emit_number(struct ascendc *a, const struct eq_stmt *s)
 }
 
 /* A row. */
-static void emit_elements(struct ascendc *a, const struct eq_stmt *s, const struct eq_var *column, bool is_shared)
+static void emit_elements(struct ascendc *a, const struct eq_stmt *s, const struct eq_var *column)
 {
     struct out *out = a->p.e->out;
     const char *offset, *stride, *name = emit_name(a->p.e, s->target->formal);
@@ -197,7 +194,7 @@ static void emit_elements(struct ascendc *a, const struct eq_stmt *s, const stru
         out_line(&a->work, "pto::muls(y, %s, 1.0f, count);", v.text);
     if (s->target->formal->type->elem != ELEM_F32) ascendc_refuse(a, s->target->at, "its elements are no f32");
     if (!ascendc_locate(a, s->target, &offset, &stride)) return;
-    open_pieces(a, column, is_shared);
+    open_pieces(a, column, a->is_shared);
     out_line(out, "pto::Floats y = out.AllocTensor<float>();");
     out_append(out, &a->work);
     free_loads(a);
@@ -208,21 +205,23 @@ static void emit_elements(struct ascendc *a, const struct eq_stmt *s, const stru
     out_close(out, "}");
 }
 
-static void emit_statement(struct ascendc *a, const struct eq_stmt *s, bool is_shared)
+static void emit_statement(struct ascendc *a, const struct eq_stmt *s)
 {
     const struct eq_var *vars[MAX_RANK];
     const int count = ascendc_target_vars(a, s, vars);
     a->p.stmt = s;
-    if (!ascendc_name_rows(a, s, vars)) return;
+    if (count < a->rows && (s->target->formal || ascendc_reads_written(a, s))) {
+        ascendc_refuse(a, s->at, "it has fewer rows than another, and each core would compute it");
+        return;
+    }
+    if (!ascendc_name_rows(a, s, vars, count < a->rows ? count : a->rows)) return;
     if (count > a->rows && s->target->temp) return; /* where it is read */
     const char *text = emit_source_text(a->p.e, s->at);
     out_line(a->p.e->out, "/* %s */", emit_comment_text(a->p.e, text));
     if (count > a->rows)
-        emit_elements(a, s, vars[a->rows], is_shared);
-    else if (count == a->rows)
-        emit_number(a, s);
+        emit_elements(a, s, vars[a->rows]);
     else
-        ascendc_refuse(a, s->at, "it has fewer rows than another");
+        emit_number(a, s);
     if (s->target->formal) out_line(a->p.e->out, "pto::wait_for_all();");
 }
 
@@ -236,11 +235,11 @@ static void emit_rows(struct ascendc *a)
     for (int i = 0; i < a->q->stmt_count; i++) reduces |= equation_holds_reduction(a->q->stmts[i]->value);
     for (int i = 0; i < a->rows; i++) {
         const struct size *high = a->main_vars[i]->high;
-        if (!ascendc_is_plain(high)) ascendc_refuse(a, a->main->at, "a range is no sum of products");
+        if (!ascendc_is_plain(high)) ascendc_refuse(a, a->main->at, NOT_PLAIN);
         product = arena_printf(a->mem, "%s%s%s", product, *product ? " * " : "", equation_size(&a->p, high, P_UNARY));
     }
-    const bool is_shared = a->rows == 0 && !reduces && a->main->loop_count + a->main->free_count == 1;
-    if (!is_shared) {
+    a->is_shared = a->rows == 0 && !reduces && a->main->loop_count + a->main->free_count == 1;
+    if (!a->is_shared) {
         out_line(out, "const int64_t rows = %s;", *product ? product : "1");
         out_open(out, "for (int64_t row = AscendC::GetBlockIdx(); row < rows; row += AscendC::GetBlockNum()) {");
         const char *before = "row";
@@ -250,8 +249,8 @@ static void emit_rows(struct ascendc *a)
             before = arena_printf(a->mem, "%s / %s", before, high);
         }
     }
-    for (int i = 0; i < a->q->stmt_count && !a->why; i++) emit_statement(a, a->q->stmts[i], is_shared);
-    if (!is_shared) out_close(out, "}");
+    for (int i = 0; i < a->q->stmt_count && !a->why; i++) emit_statement(a, a->q->stmts[i]);
+    if (!a->is_shared) out_close(out, "}");
 }
 
 static void emit_head(struct ascendc *a)

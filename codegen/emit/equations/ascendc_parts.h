@@ -39,6 +39,7 @@ struct ascendc {
     const struct eq_expr *known[MOST]; /* reductions that were done, and their names */
     const char *known_name[MOST];
     int known_count;
+    bool is_shared;  /* the cores share the pieces of the only row */
     const char *why; /* it cannot be printed; at `at` */
     struct span at;
 };
@@ -47,7 +48,7 @@ struct ascendc {
 /* The variables of a statement in the order of the dimensions that it writes; -1: some dimension has another index. */
 int ascendc_target_vars(struct ascendc *a, const struct eq_stmt *s, const struct eq_var **vars);
 /* Gives every variable of a row the name of its place in the row; false: refused. */
-bool ascendc_name_rows(struct ascendc *a, const struct eq_stmt *s, const struct eq_var *const *vars);
+bool ascendc_name_rows(struct ascendc *a, const struct eq_stmt *s, const struct eq_var *const *vars, int count);
 
 /* ---- ascendc_cube.c ---- */
 /* NULL, or why there is none: at *at, with nothing printed. */
@@ -61,6 +62,8 @@ struct value ascendc_new_temp(struct ascendc *a);
 struct value ascendc_as_tensor(struct ascendc *a, struct value v);
 /* Offset where the piece begins, and the distance between its elements ("": it is one number of the row). */
 bool ascendc_locate(struct ascendc *a, const struct eq_access *x, const char **offset, const char **stride);
+bool ascendc_reads_written(const struct ascendc *a,
+                           const struct eq_stmt *s); /* it reads an array that the kernel writes */
 bool ascendc_is_plain(const struct size *s); /* a sum of products of names: it has one meaning in both languages */
 const char *ascendc_let_name(struct ascendc *a, const struct eq_temp *t);
 const char *ascendc_number_name(struct ascendc *a);

@@ -21,7 +21,7 @@ static const struct eq_stmt *writer_of(const struct ascendc *a, const struct eq_
     return NULL;
 }
 
-static bool is_row_temp(const struct ascendc *a, const struct eq_temp *t) { return t->rank == a->rows; }
+static bool is_row_temp(const struct ascendc *a, const struct eq_temp *t) { return t->rank <= a->rows; }
 
 /* ---- temporaries and numbers ---- */
 
@@ -107,9 +107,34 @@ bool ascendc_locate(struct ascendc *a, const struct eq_access *x, const char **o
     return true;
 }
 
+/* Other rows, and pieces of other cores, may be written before or after this one, so what a statement of the kernel
+ * writes is read in its own row only, and in its own piece where cores share a row. */
+static bool is_of_this_core(struct ascendc *a, const struct eq_access *x, const struct eq_stmt *writer)
+{
+    const struct eq_var *vars[MAX_RANK];
+    const int count = ascendc_target_vars(a, writer, vars);
+    const bool has_column = count > a->rows;
+    if (!ascendc_name_rows(a, writer, vars, has_column ? a->rows : count)) return false;
+    if (has_column) ptrmap_set(&a->p.e->c_names, vars[a->rows]->symbol, (void *)(uintptr_t) "at");
+    for (int d = 0; d < x->rank; d++) {
+        const struct size *own = writer->target->index[d].size, *read = x->index[d].size;
+        if (has_column && !a->is_shared && size_names(own, vars[a->rows]->symbol)) continue;
+        if (!read || strcmp(equation_size(&a->p, own, P_ANY), equation_size(&a->p, read, P_ANY)) != 0) return false;
+    }
+    return true;
+}
+
+static bool is_of_another_core(struct ascendc *a, const struct eq_access *x)
+{
+    for (int k = 0; k < a->q->stmt_count; k++)
+        if (a->q->stmts[k]->target->formal == x->formal && !is_of_this_core(a, x, a->q->stmts[k])) return true;
+    return false;
+}
+
 struct value ascendc_element(struct ascendc *a, const struct eq_access *x)
 {
     const char *offset, *stride;
+    if (is_of_another_core(a, x)) return ascendc_refuse(a, x->at, "it reads another row of what the kernel writes");
     if (x->formal->type->elem != ELEM_F32) return ascendc_refuse(a, x->at, "its elements are no f32");
     if (!ascendc_locate(a, x, &offset, &stride)) return (struct value){true, "0.0f", -1};
     const char *name = emit_name(a->p.e, x->formal);
@@ -133,12 +158,12 @@ struct value ascendc_element(struct ascendc *a, const struct eq_access *x)
     return (struct value){false, arena_printf(a->mem, "x%d", n), -1};
 }
 
-static bool reads_written(const struct ascendc *a, const struct eq_stmt *s)
+bool ascendc_reads_written(const struct ascendc *a, const struct eq_stmt *s)
 {
     for (int i = 0; i < a->q->access_count; i++) {
         const struct eq_access *x = a->q->accesses[i];
         if (x->stmt != s || x->is_target) continue;
-        if (x->temp && !is_row_temp(a, x->temp) && reads_written(a, writer_of(a, x->temp))) return true;
+        if (x->temp && !is_row_temp(a, x->temp) && ascendc_reads_written(a, writer_of(a, x->temp))) return true;
         for (int k = 0; x->formal && k < a->q->stmt_count; k++)
             if (a->q->stmts[k]->target->formal == x->formal) return true;
     }
@@ -157,10 +182,10 @@ static struct value temp_element(struct ascendc *a, const struct eq_access *x)
     }
     const struct eq_stmt *s = writer_of(a, x->temp);
     if (!s || x->rank != a->rows + 1 || !a->column) return ascendc_refuse(a, x->at, "a temporary is of another shape");
-    if (reads_written(a, s)) return ascendc_refuse(a, x->at, "a temporary reads what the kernel writes");
+    if (ascendc_reads_written(a, s)) return ascendc_refuse(a, x->at, "a temporary reads what the kernel writes");
     const struct eq_var *vars[MAX_RANK];
     ascendc_target_vars(a, s, vars);
-    if (!ascendc_name_rows(a, s, vars)) return (struct value){true, "0.0f", -1};
+    if (!ascendc_name_rows(a, s, vars, a->rows)) return (struct value){true, "0.0f", -1};
     for (int d = 0; d < x->rank; d++) {
         const char *wanted = d < a->rows ? arena_printf(a->mem, "i%d", d) : "at";
         if (x->index[d].expr || strcmp(equation_size(&a->p, x->index[d].size, P_ANY), wanted) != 0)
@@ -292,7 +317,8 @@ static struct value number_of(struct ascendc *a, const struct eq_expr *x)
 {
     switch (x->kind) {
     case EQ_REAL:
-        if (isinf(x->real) || isnan(x->real)) return ascendc_refuse(a, x->at, "it has no literal");
+        if (isinf(x->real) || isnan(x->real))
+            return ascendc_refuse(a, x->at, "a number of it is infinite in f32, or none, and has no literal");
         return (struct value){true, equation_value(&a->p, x, P_POSTFIX), -1};
     case EQ_INT: return (struct value){true, arena_printf(a->mem, "%lld.0f", (long long)x->integer), -1};
     case EQ_SIZE:

@@ -31,7 +31,7 @@ def run(blocks, m, n):
     data = {"x": f(m, n), "y": f(m, n), "w": f(n), "z": f(m, 2 * n), "l": np.abs(f(m)) + 1, "o4": f(m, n), "o6": f(m, n), "m1": f(m),
             "m2": np.abs(f(m)), "g5": f(n), "g6": f(m, m)}
     spread = {"w", "l", "m1", "m2", "m3", "g3", "g5"}  # of columns: each second element
-    outputs = ["o%d" % i for i in range(1, 10)] + ["f%d" % i for i in range(1, 10)] + ["m1", "m2", "m3"] + ["g%d" % i for i in range(1, 7)]
+    outputs = ["o%d" % i for i in range(1, 10)] + ["f%d" % i for i in range(1, 10)] + ["m1", "m2", "m3"] + ["g%d" % i for i in range(1, 8)]
     bad = 0
     for entry in ("rows", "columns"):
         command = [str(folder / "index"), "--quiet", "--entry", entry]
