@@ -34,7 +34,7 @@ static uint64_t hash_of(const void *data, int64_t bytes)
 
 static uint64_t hash_of_formals(const struct session *s)
 {
-    uint64_t hash = ptoi_dist_mix_text(s->program->fingerprint, s->entry->name);
+    uint64_t hash = s->program->fingerprint;
     for (int32_t f = 0; f < s->entry->formal_count; f++)
         hash = ptoi_dist_mix_text(ptoi_dist_mix_text(hash, s->entry->formals[f].name), s->entry->formals[f].text);
     return hash;
@@ -70,6 +70,7 @@ static struct number *collect(const struct session *s, struct numbers *n)
     n->all = calloc((size_t)s->entry->formal_count * (PTO_MAX_RANK + 1) + (size_t)s->entry->dim_count + OTHERS,
                     sizeof *n->all);
     if (!n->all) return NULL;
+    add(n, "the entry", s->entry->name, ptoi_dist_mix_text(1, s->entry->name), IS_HASH);
     add(n, "the program", s->program->file, hash_of_formals(s), IS_HASH);
     for (int32_t v = 0; v < s->entry->dim_count; v++)
         add(n, "the dimension", s->entry->dims[v], (uint64_t)s->dims[v], IS_NUMBER);
@@ -143,13 +144,15 @@ static int compare_all(struct session *s, const struct numbers *n)
 int ptoi_ranked_compare_inputs(struct session *s)
 {
     if (!s->wire) return HOST_OK;
-    struct number all[] = {{"the program", s->program->file, hash_of_formals(s), IS_HASH},
+    enum { INPUTS = 2 };
+    struct number all[] = {{"the entry", s->entry->name, ptoi_dist_mix_text(1, s->entry->name), IS_HASH},
+                           {"the program", s->program->file, hash_of_formals(s), IS_HASH},
                            {"the inputs of", s->entry->name, (uint64_t)s->options.input_count, IS_HASH}};
     for (int32_t f = 0; f < s->entry->formal_count; f++) {
         const struct host_input *input = s->arguments[f].input;
-        all[1].value = ptoi_dist_mix(all[1].value, input ? 1 + (uint64_t)input->fill.kind : 0);
+        all[INPUTS].value = ptoi_dist_mix(all[INPUTS].value, input ? 1 + (uint64_t)input->fill.kind : 0);
     }
-    return compare_all(s, &(struct numbers){all, 2});
+    return compare_all(s, &(struct numbers){all, INPUTS + 1});
 }
 
 int ptoi_ranked_compare(struct session *s)

@@ -265,6 +265,7 @@ class Options(Check):
         numpy.save(fewer, numpy.zeros((38, 16384), numpy.float32))
         numpy.save(self.path("small"), numpy.zeros((8, 4), numpy.float32))
         self.other("steps", steps, "dies=-1", "dies=-2", 2, "ranks 0 and 2 differ in the scalar 'dies': -1 and -2: start all ranks alike")
+        self.other("late", ["x=%s", "--input", "x=zeros", "--set", "n=1"], "late", "both", 2, "ranks 0 and 2 differ in the entry 'late': start all ranks alike")
         self.other("steps", steps + ["--copies", "1M"], "1M", "2M", 2, "ranks 0 and 2 differ in the option '--copies': 1048576 and 2097152")
         self.other("steps", steps + ["--heap=64M"], "--heap=64M", "--quiet", 2, "ranks 0 and 2 differ in the option '--heap': 67108864 and default: start")
         self.other("steps", steps + ["--quiet"], "--quiet", "--help", 2, "--help is given to some of the ranks, and not to all")
