@@ -34,9 +34,12 @@ static bool has_terms(struct checker *c, const struct size *whole, const struct 
     return true;
 }
 
+/* What is divided or masked is computed without a test where the result is known to be inside: see lower_size.c. */
 static bool has_part(struct checker *c, const struct size *whole, const struct size *part)
 {
     if (whole == part || has_terms(c, whole, part)) return true;
+    if (whole->kind == SIZE_DIV || whole->kind == SIZE_MOD || (whole->kind >= SIZE_OR && whole->kind <= SIZE_SHR))
+        return false;
     for (int i = 0; i < whole->count; i++)
         if (has_part(c, whole->arg[i], part)) return true;
     return false;
@@ -49,7 +52,8 @@ static bool is_partial(const struct ast *e)
     if (e->kind == AST_UNARY) return e->binary.op == OP_NEG && !is_number(e->binary.left);
     if (e->kind == AST_CALL) {
         const enum size_kind kind = e->value ? e->value->kind : SIZE_CONST;
-        return kind == SIZE_LOG2 || kind == SIZE_ABS || (kind == SIZE_CEIL_DIV && !size_is_const(e->value->arg[1], NULL));
+        return kind == SIZE_LOG2 || kind == SIZE_ABS ||
+               (kind == SIZE_CEIL_DIV && !size_is_const(e->value->arg[1], NULL));
     }
     if (e->kind != AST_BINARY || (is_number(e->binary.left) && is_number(e->binary.right))) return false;
     switch (e->binary.op) {

@@ -94,7 +94,8 @@ static void check_for(struct checker *c, struct ast *s)
 {
     const struct size *low = exprs_int(c, s->loop.low, "the start of a loop"),
                       *high = exprs_int(c, s->loop.high, "the end of a loop");
-    const struct size *step = s->loop.step ? exprs_size(c, s->loop.step, "the step of a loop") : size_const(c->sizes, 1),
+    const struct size *step =
+                          s->loop.step ? exprs_size(c, s->loop.step, "the step of a loop") : size_const(c->sizes, 1),
                       *zero = size_const(c->sizes, 0);
     size_t mark = facts_mark(c->facts);
     if (step && size_expand(c->sizes, step) == zero) {

@@ -97,8 +97,11 @@ PTOStatus ptoi_config_check(PTOConfig *c)
     const bool external = has_external(c);
     if (external && !c->external_start) return ptoi_refuse(PTO_ERR_CONFIG, "external workers without external_start");
     if ((external || c->replay || c->dedicated_scheduler) && c->engine != PTO_ENGINE_THREADS)
-        return ptoi_refuse(PTO_ERR_CONFIG,
-                           "external workers, replay and a dedicated scheduler need the engine threads");
+        return ptoi_refuse(PTO_ERR_CONFIG, "%s the engine threads",
+                           external ? "external workers need"
+                           : c->replay
+                               ? "the replay of a schedule, also of one that the engine process has recorded, needs"
+                               : "a dedicated scheduler needs");
     if (external && c->replay) return ptoi_refuse(PTO_ERR_CONFIG, "external workers cannot be replayed");
     if (c->skip_kernels && c->engine != PTO_ENGINE_TIMING)
         return ptoi_refuse(PTO_ERR_CONFIG, "kernels can be skipped on the timing engine only");

@@ -8,10 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool claim(struct run_status *o, int from)
-{
-    return swap_if_acquire(&o->claimed, &from, getpid(), CLAIM);
-}
+static bool claim(struct run_status *o, int from) { return swap_if_acquire(&o->claimed, &from, getpid(), CLAIM); }
 
 /* false: a failure has claimed it, and has written its message. */
 static bool claim_between_runs(struct run_status *o)

@@ -124,7 +124,8 @@ TEST(the_engine_process_repeats_no_schedule)
         c = (PTOConfig){.engine = PTO_ENGINE_PROCESS, .replay = path};
         EXPECT(pto_runtime_create(&c, &status) == NULL);
         EXPECT_EQ(status, PTO_ERR_CONFIG);
-        EXPECT(strstr(pto_last_error(NULL), "replay and a dedicated scheduler need the engine threads"));
+        EXPECT(strstr(pto_last_error(NULL), "the replay of a schedule, also of one that the engine process has "
+                                            "recorded, needs the engine threads"));
     }
     remove(path);
 }
