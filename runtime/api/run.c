@@ -23,8 +23,8 @@ const char pto_library_ = 0;
 const char *pto_last_error(PTORuntime *rt)
 {
     const enum lifetime_answer answer = rt ? ptoi_lifetime_look(&rt->lifetime) : LIFETIME_UNKNOWN;
-    return answer == LIFETIME_FREE || answer == LIFETIME_IN_USE ? ptoi_run_message(rt->core.run_status)
-                                                                : ptoi_thread_message;
+    const bool is_there = answer == LIFETIME_FREE || answer == LIFETIME_IN_USE || ptoi_is_split_kernel(rt);
+    return is_there ? ptoi_run_message(rt->core.run_status) : ptoi_thread_message;
 }
 
 struct orchestration {
@@ -263,7 +263,8 @@ PTOStatus pto_run_recursive(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg
 
 PTOStatus pto_runtime_status(PTORuntime *rt)
 {
-    const PTOStatus refused = ptoi_refuse_unless_alive(rt, "pto_runtime_status");
+    const bool is_split = ptoi_is_split_kernel(rt); /* its process shares the status */
+    const PTOStatus refused = is_split ? PTO_OK : ptoi_refuse_unless_alive(rt, "pto_runtime_status");
     return refused != PTO_OK ? refused : ptoi_status(rt->core.run_status);
 }
 
@@ -286,7 +287,7 @@ static void cancel(PTORuntime *rt)
 
 void pto_cancel(PTORuntime *rt)
 {
-    const bool is_split = ptoi_is_split_kernel(rt); /* its process shares the status, and no call waits there */
+    const bool is_split = ptoi_is_split_kernel(rt); /* in its process no call waits */
     if (!is_split && ptoi_refuse_unless_alive(rt, "pto_cancel") != PTO_OK) return;
     if (!is_split) ptoi_pins_cancel(&rt->cancels); /* first: see hear_cancel */
     cancel(rt);
