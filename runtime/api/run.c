@@ -79,8 +79,8 @@ static void check_schedule(PTORuntime *rt)
                   rt->core.config.replay, (long long)r->count, (long long)r->next);
 }
 
-/* A call was cancelled before its run began: either the count has changed by now, or the cancel finds the status of this
- * run. */
+/* A call was cancelled before its run began: either the count has changed by now, or the cancel finds the status of
+ * this run. */
 static void hear_cancel(PTORuntime *rt)
 {
     if (rt->called && ptoi_pins_count(&rt->cancels) != *rt->called)

@@ -392,8 +392,8 @@ PTO_API PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path);
 /* Reports the end of a task that external_start received.  result: 0, or any other number for a failure.  Exactly one
  * call for each task.
  * Caller     any thread.  Never blocks.
- * Status     none is returned.  A task that was not started, or has ended: PTO_ERR_MISUSE for the active run, if there is
- *            one, and a message for pto_last_error(NULL).  The status of a run that has ended stays. */
+ * Status     none is returned.  A task that was not started, or has ended: PTO_ERR_MISUSE for the active run, if there
+ *            is one, and a message for pto_last_error(NULL).  The status of a run that has ended stays. */
 PTO_API void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result);
 
 /* pto_task_complete_with of result 0.
