@@ -269,7 +269,7 @@ bool arguments_are_swapped(struct checker *c, struct matching *m)
     return true;
 }
 
-/* Nobody reads the element before the call, which sets it: its index is tested with the arguments. */
+/* The call sets the element, which is not read before it: its index is tested with the arguments. */
 static void take_checks(struct checker *c, struct ast *element)
 {
     struct check **end = c->checks, **own = &notes_of(c, element)->checks;

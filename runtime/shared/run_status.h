@@ -1,7 +1,7 @@
 /* run_status.h - the status of a run: the first failure sticks.
  *
  * Owner      any thread may fail a run; the first to claim it writes the message, [RUN_STATUS] publishes it with the
- *            status.  Between runs it is closed: it says what became of the last run, and nobody can claim it.
+ *            status.  Between runs it is closed: it says what became of the last run, and cannot be claimed.
  * Blocks     never. */
 #ifndef PTOI_RUN_STATUS_H
 #define PTOI_RUN_STATUS_H
@@ -13,7 +13,7 @@ enum { RUN_STATUS_BYTES = 4096 };
 enum { RUN_STATUS_OPEN = 0, RUN_STATUS_CLOSED = -1 }; /* or claimed, by a process */
 
 struct run_status {
-    /* process id of the first to fail, or one of the two above: W who fails or closes it: compares with OPEN and
+    /* process id of the first to fail, or one of the two above: W the thread that fails or closes it: compares with OPEN and
      * exchanges, acquire [CLAIM]; W reset: store release */
     _Atomic int claimed;
     _Atomic int status; /* W the claimer: store release [RUN_STATUS]; R anyone: load acquire, or relaxed as a hint */
