@@ -13,8 +13,8 @@ enum { RUN_STATUS_BYTES = 4096 };
 enum { RUN_STATUS_OPEN = 0, RUN_STATUS_CLOSED = -1 }; /* or claimed, by a process */
 
 struct run_status {
-    /* process id of the first to fail, or one of the two above: W the thread that fails or closes it: compares with OPEN
-     * and exchanges, acquire [CLAIM]; W reset: store release */
+    /* process id of the first to fail, or one of the two above: W the thread that fails or closes it: compares with
+     * OPEN and exchanges, acquire [CLAIM]; W reset: store release */
     _Atomic int claimed;
     _Atomic int status; /* W the claimer: store release [RUN_STATUS]; R anyone: load acquire, or relaxed as a hint */
     _Atomic int is_replaced; /* W ptoi_run_status_replace: store release [RUN_STATUS]; R anyone: load acquire */
