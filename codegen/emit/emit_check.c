@@ -91,6 +91,7 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
                       : c->kind == CHECK_SLICE_STEP ? "step of a slice"
                                                     : "extent of a tile");
         break;
+    case CHECK_VALUE: value_print(e, then, c->a, P_UNARY); break;
     case CHECK_WHERE:
         strbuf_puts(fail, "!");
         value_print(e, fail, c->a, P_POSTFIX);
@@ -127,7 +128,8 @@ void check_emit(struct emitter *e, const struct ir_check *c, bool is_hoisted)
     if (fail.length)
         out_line(e->out, "if (%s) %s;", strbuf_text(&fail), strbuf_text(&then));
     else
-        out_line(e->out, "%s;%s", strbuf_text(&then), is_hoisted ? " /* of all iterations of the loop */" : "");
+        out_line(e->out, "%s%s;%s", c->kind == CHECK_VALUE ? "(void)" : "", strbuf_text(&then),
+                 is_hoisted ? " /* of all iterations of the loop */" : "");
 }
 
 void check_print_commas(struct emitter *e, struct strbuf *b, const struct ir_check *list)

@@ -274,6 +274,10 @@ static void put_check(struct dump *d, const struct ir_check *c)
         put_operand(d, c->a);
         put(d, " != 0");
         break;
+    case CHECK_VALUE:
+        put_operand(d, c->a);
+        put(d, " has a value");
+        break;
     case CHECK_WHERE: put_operand(d, c->a); break;
     case CHECK_CONTIGUOUS:
         put_view(d, c->view);

@@ -160,7 +160,10 @@ void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_e
     if (is_explicit) l->at = at;
     l->open = &open;
     l->block->at = n->at;
-    if (!open.parent) lower_handed_on(l, n);
+    if (!open.parent) {
+        lower_statement_checks(l, n, "extent"); /* of the formals */
+        lower_handed_on(l, n);
+    }
     lower_list(l, n->block.stmts);
     if (open.parent) use_ends(l, n->block.stmts); /* what is left at the end of the function ends with its return */
     if (!jumps_away(n->block.stmts)) {

@@ -71,8 +71,11 @@ static void lower_where(struct lowering *l, const struct check *c, const struct 
     l->binding = l->ranges->binding = NULL;
 }
 
+/* NULL: it cannot fail. */
 static struct ir_check *lower_check(struct lowering *l, const struct check *c, const struct call *call)
 {
+    struct ir_value *const value = c->kind == CHECK_VALUE ? lower_value(l, c->cond) : NULL;
+    if (value && !ir_can_fail(value)) return NULL;
     struct ir_check *to = arena_new(l->mem, struct ir_check);
     to->kind = c->kind;
     to->at = c->at;
@@ -82,7 +85,7 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
         lower_where(l, c, call, to);
         return to;
     }
-    if (c->a) to->a = lower_size(l, c->a, ARITH_CHECKED);
+    to->a = c->a ? lower_size(l, c->a, ARITH_CHECKED) : value;
     if (c->b) to->b = lower_size(l, c->b, ARITH_CHECKED);
     if (c->c) to->c = lower_size(l, c->c, ARITH_CHECKED);
     if (c->d) to->d = lower_size(l, c->d, ARITH_CHECKED);
@@ -123,8 +126,9 @@ const struct ir_check *lower_checks(struct lowering *l, const struct check *list
 {
     struct ir_check *first = NULL, **end = &first;
     for (const struct check *c = list; c; c = c->next) {
-        if (!is_needed(c)) continue;
-        *end = lower_check(l, c, call);
+        struct ir_check *const lowered = is_needed(c) ? lower_check(l, c, call) : NULL;
+        if (!lowered) continue;
+        *end = lowered;
         end = (struct ir_check **)&(*end)->next;
     }
     return first;
@@ -134,6 +138,7 @@ const struct ir_check *lower_checks(struct lowering *l, const struct check *list
 
 static void append_check(struct lowering *l, const struct ir_check *c, bool is_hoisted)
 {
+    if (!c) return;
     struct ir_op *op = lower_op(l, IR_CHECK);
     op->check.check = c;
     op->check.is_hoisted = is_hoisted;

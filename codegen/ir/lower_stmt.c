@@ -316,10 +316,12 @@ static void lower_expr_stmt(struct lowering *l, struct ast *n)
 
 static void lower_drop(struct lowering *l, struct ast *n)
 {
+    for (struct ast *name = n->drop.names; name; name = name->next)
+        if (!name->bad && structs_array_of(name)) lower_prepare_named(l, name);
+    lower_statement_checks(l, n, "drop");
     for (struct ast *name = n->drop.names; name; name = name->next) {
         symbol_list leaves = {0};
         if (!name->bad && structs_array_of(name)) { /* whose buffer stays */
-            lower_prepare_named(l, name);
             use_element_dropped(l, name);
             continue;
         }

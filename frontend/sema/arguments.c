@@ -269,6 +269,16 @@ bool arguments_are_swapped(struct checker *c, struct matching *m)
     return true;
 }
 
+/* The call sets the element, which is not read before it: its index is tested with the arguments. */
+static void take_checks(struct checker *c, struct ast *element)
+{
+    struct check **end = c->checks, **own = &notes_of(c, element)->checks;
+    if (!end || !*own) return;
+    while (*end) end = &(*end)->next;
+    *end = *own;
+    *own = NULL;
+}
+
 void arguments_check(struct checker *c, struct matching *m, int f, bool *usable)
 {
     struct ast *a = m->args[f], *v = a->arg.value;
@@ -288,6 +298,7 @@ void arguments_check(struct checker *c, struct matching *m, int f, bool *usable)
         struct symbol *base = element ? element->base : v->symbol;
         leaves->leaf[leaves->count++] =
             (struct leaf){.formal = m->callee->formals[f], .region = element, .scalar = element ? NULL : v->symbol};
+        if (element) take_checks(c, v);
         if (element) base->is_lent = true;
         if (!writable_check(c, v, base, formal->dir)) m->failed = true;
     }

@@ -55,7 +55,7 @@ static const struct type *check_dim(struct checker *c, struct ast *e, struct ast
     if (outer) c->checks = &notes_of(c, e)->checks; /* evaluated where it stands, each time */
     const struct type *type = exprs_check(c, t, AS_PLACE);
     c->checks = outer;
-    const struct size *at = exprs_int(c, i, "the dimension");
+    const struct size *at = exprs_size(c, i, "the dimension");
     int64_t d;
     if (t->bad || !at) return notes_fail(c, e);
     if (type->kind != TYPE_TENSOR && type->kind != TYPE_GRID && type->kind != TYPE_ARRAY) {

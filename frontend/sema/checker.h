@@ -207,6 +207,8 @@ bool consteval_text(struct checker *c, const char *text, const struct type *type
 enum use { AS_VALUE, AS_PLACE }; /* AS_PLACE: an element of a tensor may stand here, its user looks at it */
 const struct type *exprs_check(struct checker *c, struct ast *e, enum use use);
 const struct size *exprs_int(struct checker *c, struct ast *e, const char *what); /* NULL: reported */
+/* The same, where the run computes the size instead of the expression: what the size has lost is evaluated, too. */
+const struct size *exprs_size(struct checker *c, struct ast *e, const char *what);
 /* The value of a checked integer expression that a size needs: where it has none, it is what the expression gives when
  * it is evaluated. */
 const struct size *exprs_take(struct checker *c, struct ast *e);
@@ -273,6 +275,10 @@ void region_settle(struct checker *c, struct region *r); /* what follows from of
 /* Overflow of constants is reported where the extents are declared, or the index is out of bounds: the result is a. */
 const struct size *region_plus(struct checker *c, const struct size *a, const struct size *b);
 const struct size *region_times(struct checker *c, const struct size *a, const struct size *b);
+
+/* ---- lost.c: of a checked integer expression, whose size stands for it ---- */
+void lost_check(struct checker *c, struct ast *e);
+void lost_check_type(struct checker *c, struct ast *type); /* the extents in it; NULL: there is none */
 
 /* ---- shapes.c: of a tensor ---- */
 const struct type *shapes_transpose(struct checker *c, struct ast *e); /* a MEMBER .T, whose object has been checked */

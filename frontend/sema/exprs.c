@@ -422,30 +422,6 @@ const struct size *exprs_take(struct checker *c, struct ast *e)
     return e->value ? e->value : take_symbol(c, e);
 }
 
-/* Where an operand has no value: of `log2(n)`, of a quotient and of a shift by what is not known. */
-static bool is_partial(const struct ast *e)
-{
-    const struct size *v = e->value;
-    if (!v || size_is_const(v, NULL)) return false;
-    if (e->kind != AST_BINARY)
-        return e->kind == AST_CALL &&
-               (v->kind == SIZE_LOG2 || (v->kind == SIZE_CEIL_DIV && !size_is_const(v->arg[1], NULL)));
-    const enum ast_op op = e->binary.op;
-    return (op == OP_DIV || op == OP_MOD || op == OP_SHL || op == OP_SHR) &&
-           !size_is_const(e->binary.right->value, NULL);
-}
-
-static bool loses_part(const struct ast *e, const struct size *value)
-{
-    if (is_partial(e) && !size_contains(value, e->value)) return true;
-    if (e->kind == AST_UNARY) return loses_part(e->binary.left, value);
-    if (e->kind == AST_BINARY) return loses_part(e->binary.left, value) || loses_part(e->binary.right, value);
-    if (e->kind != AST_CALL || call_of(e) || select_of(e)) return false;
-    for (const struct ast *a = e->call.args; a; a = a->next)
-        if (loses_part(a->arg.value, value)) return true;
-    return false;
-}
-
 /* The part of e that has operands with a value and none itself. */
 static const struct ast *overflowing(const struct ast *e)
 {
@@ -481,10 +457,15 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
         else
             diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be an element of an array", what);
         notes_bad(e);
-    } else if (c->function && loses_part(e, e->value)) {
-        take_symbol(c, e); /* 3 + 0 * (1 / q) is 3, if it has a value */
     }
     return e->value;
+}
+
+const struct size *exprs_size(struct checker *c, struct ast *e, const char *what)
+{
+    const struct size *size = exprs_int(c, e, what);
+    lost_check(c, e);
+    return size;
 }
 
 bool exprs_condition(struct checker *c, struct ast *e)

@@ -80,7 +80,7 @@ static bool inside_slice(struct checker *c, struct ast *e, const struct size *lo
 /* The step of a slice; *sign is 0 where it is not known.  NULL: reported, or none is written. */
 static const struct size *step_of(struct checker *c, struct ast *i, int *sign)
 {
-    const struct size *step = exprs_int(c, i->range.step, "a step");
+    const struct size *step = exprs_size(c, i->range.step, "a step");
     int64_t value;
     if (!step) return NULL;
     if (size_is_const(size_expand(c->sizes, step), &value) && value == 0) {
@@ -163,9 +163,9 @@ bool indexing_bounds(struct checker *c, struct ast *i, const struct size *extent
     int sign = 0;
     *r = (struct index_range){.low = zero(c), .width = extent};
     if (i->kind == AST_INDEX_ALL) return !i->range.step || all_in_steps(c, i, extent, r);
-    a = exprs_int(c, i->range.low, "an index");
+    a = exprs_size(c, i->range.low, "an index");
     if (i->kind != AST_INDEX_POINT)
-        b = exprs_int(c, i->range.high, i->kind == AST_INDEX_WIDTH ? "a width" : "an index");
+        b = exprs_size(c, i->range.high, i->kind == AST_INDEX_WIDTH ? "a width" : "an index");
     if (i->range.step && !(r->step = step_of(c, i, &sign))) return notes_bad(i);
     if (!a || (i->kind != AST_INDEX_POINT && !b)) return notes_bad(i);
     *low = a;
@@ -358,7 +358,7 @@ void indexing_view(struct checker *c, struct ast *stmt)
     grid->kind = TYPE_GRID;
     int d = 0;
     for (struct ast *i = stmt->view.tiles; i; i = i->next, d++) {
-        const struct size *width = exprs_int(c, i, "the extent of a tile");
+        const struct size *width = exprs_size(c, i, "the extent of a tile");
         int64_t value;
         if (!width) bad = true;
         if (bad || d >= MAX_RANK) continue;

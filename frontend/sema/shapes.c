@@ -78,7 +78,7 @@ const struct type *shapes_permute(struct checker *c, struct ast *e)
     exprs_check(c, object, AS_PLACE);
     for (struct ast *a = args; a; a = a->next, count++) {
         int64_t d = -1;
-        const struct size *at = exprs_int(c, a->arg.value, "a dimension");
+        const struct size *at = exprs_size(c, a->arg.value, "a dimension");
         if (!at) return notes_fail(c, e);
         is_order &= size_is_const(size_expand(c->sizes, at), &d) && d >= 0 && d < MAX_RANK && count < MAX_RANK &&
                     !(seen >> d & 1) && a->arg.dir == DIR_NONE;
@@ -238,7 +238,7 @@ const struct type *shapes_as(struct checker *c, struct ast *e)
     exprs_check(c, object, AS_PLACE);
     const struct size *extent[MAX_RANK];
     for (struct ast *i = e->index.indices; i; i = i->next, rank++) {
-        const struct size *a = exprs_int(c, i->range.low, "an extent");
+        const struct size *a = exprs_size(c, i->range.low, "an extent");
         if (!a) bad = true;
         if (!a || rank >= MAX_RANK) continue;
         extent[rank] = a;

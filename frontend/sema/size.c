@@ -467,14 +467,6 @@ bool size_names(const struct size *a, const struct symbol *s)
     return false;
 }
 
-bool size_contains(const struct size *a, const struct size *part)
-{
-    if (a == part) return true;
-    for (int i = 0; i < a->count; i++)
-        if (size_contains(a->arg[i], part)) return true;
-    return false;
-}
-
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
 static void text(const struct size *a, struct strbuf *out, int outer, int depth);

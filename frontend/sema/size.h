@@ -64,7 +64,6 @@ const struct size *size_expand(struct size_table *t, const struct size *a); /* l
 const struct size *size_substitute(struct size_table *t, const struct size *a, const struct symbol *const *from,
                                    const struct size *const *to, int count);
 bool size_names(const struct size *a, const struct symbol *s);
-bool size_contains(const struct size *a, const struct size *part); /* is part, or has it in an argument */
 /* written out, shared parts as often as they occur; at most limit */
 int size_node_count(const struct size *a, int limit);
 bool size_names_var(const struct size *a); /* any `var`: its value changes */

@@ -94,7 +94,8 @@ static void check_for(struct checker *c, struct ast *s)
 {
     const struct size *low = exprs_int(c, s->loop.low, "the start of a loop"),
                       *high = exprs_int(c, s->loop.high, "the end of a loop");
-    const struct size *step = s->loop.step ? exprs_int(c, s->loop.step, "the step of a loop") : size_const(c->sizes, 1),
+    const struct size *step =
+                          s->loop.step ? exprs_size(c, s->loop.step, "the step of a loop") : size_const(c->sizes, 1),
                       *zero = size_const(c->sizes, 0);
     size_t mark = facts_mark(c->facts);
     if (step && size_expand(c->sizes, step) == zero) {
@@ -396,6 +397,10 @@ void stmts_function(struct checker *c, struct symbol *s)
     c->elements.count = 0;
     declare_body_scope(c, s);
     for (int i = 0; i < s->formal_count; i++) know_extents(c, s->formals[i]);
+    c->checks = &notes_of(c, d->orch.body)->checks;
+    for (struct ast *f = d->orch.formals; f; f = f->next) lost_check_type(c, f->formal.type);
+    lost_check_type(c, d->orch.result);
+    c->checks = NULL;
     check_block(c, d->orch.body);
     if (s->result->kind != TYPE_VOID && s->result->kind != TYPE_ERROR && !lookahead_ends(d->orch.body)) {
         struct span end = {d->at.file, d->at.end - 1, d->at.end};

@@ -57,6 +57,7 @@ enum check_kind {
     CHECK_STEP,       /* a != 0: the step of a loop */
     CHECK_SLICE_STEP, /* a != 0: the step of a slice */
     CHECK_TILE,       /* a != 0: the extent of a tile */
+    CHECK_VALUE,      /* cond, an AST expression, has a value: see lost.c */
     CHECK_WHERE,      /* cond, an AST expression over the callee's formals, holds; see call.formal_values */
     CHECK_CONTIGUOUS, /* view is row-major */
     CHECK_PRODUCT,    /* a == b: the elements of a tensor, and of the shape it is given */

@@ -24,7 +24,7 @@ static bool read_extents(struct checker *c, struct ast *dims, struct type *t)
     bool good = true;
     for (struct ast *d = dims; d; d = d->next) {
         int64_t value;
-        const struct size *extent = d->kind == AST_DECIDED ? decided_extent(c, d) : exprs_int(c, d, "an extent");
+        const struct size *extent = d->kind == AST_DECIDED ? decided_extent(c, d) : exprs_size(c, d, "an extent");
         if (!extent)
             good = false;
         else if (size_is_const(extent, &value) && value < 0) {
@@ -91,7 +91,7 @@ static int deepest(const struct type *t)
 
 static const struct type *array_type(struct checker *c, struct ast *node)
 {
-    const struct size *length = exprs_int(c, node->type_array.length, "the length of an array");
+    const struct size *length = exprs_size(c, node->type_array.length, "the length of an array");
     const struct type *element = type_nodes_check(c, node->type_array.element), *t;
     int64_t value;
     if (!length || element->kind == TYPE_ERROR) return notes_fail(c, node);

@@ -81,8 +81,9 @@ PTOStatus ptoi_config_check(PTOConfig *c)
     if (c->tensormap_entries < 2 || c->tensormap_entries > (1 << 24))
         return ptoi_refuse(PTO_ERR_CONFIG, "%lld tensormap entries: must be from 2 to 16777216",
                            (long long)c->tensormap_entries);
-    if (c->recursion_limit < 1 || c->recursion_limit > (1 << 20))
-        return ptoi_refuse(PTO_ERR_CONFIG, "recursion limit %d: must be from 1 to 1048576", c->recursion_limit);
+    if (c->recursion_limit < 1 || c->recursion_limit > PTOI_RECURSION_MAX)
+        return ptoi_refuse(PTO_ERR_CONFIG, "recursion limit %d: must be from 1 to %d", c->recursion_limit,
+                           PTOI_RECURSION_MAX);
     if (c->first_task_id < 0 || c->first_byte < 0) return ptoi_refuse(PTO_ERR_CONFIG, "counters that start below zero");
     if ((unsigned)c->scope_policy > PTO_SCOPE_OUTERMOST)
         return ptoi_refuse(PTO_ERR_CONFIG, "unknown scope policy %d", (int)c->scope_policy);
@@ -96,8 +97,11 @@ PTOStatus ptoi_config_check(PTOConfig *c)
     const bool external = has_external(c);
     if (external && !c->external_start) return ptoi_refuse(PTO_ERR_CONFIG, "external workers without external_start");
     if ((external || c->replay || c->dedicated_scheduler) && c->engine != PTO_ENGINE_THREADS)
-        return ptoi_refuse(PTO_ERR_CONFIG,
-                           "external workers, replay and a dedicated scheduler need the engine threads");
+        return ptoi_refuse(PTO_ERR_CONFIG, "%s the engine threads",
+                           external ? "external workers need"
+                           : c->replay
+                               ? "the replay of a schedule, also of one that the engine process has recorded, needs"
+                               : "a dedicated scheduler needs");
     if (external && c->replay) return ptoi_refuse(PTO_ERR_CONFIG, "external workers cannot be replayed");
     if (c->skip_kernels && c->engine != PTO_ENGINE_TIMING)
         return ptoi_refuse(PTO_ERR_CONFIG, "kernels can be skipped on the timing engine only");

@@ -15,4 +15,8 @@ bool ptoi_config_shares_workers(const PTOConfig *c);
 /* The engine that serves this configuration; NULL: there is none. */
 const struct engine *ptoi_config_engine(const PTOConfig *c);
 
+enum { PTOI_RECURSION_MAX = 1 << 20 };
+/* How many scopes may be open at a time, with that of the run itself. */
+#define PTOI_SCOPES_MAX(recursion_limit) ((recursion_limit)*16 + 64 + 1)
+
 #endif

@@ -98,6 +98,8 @@ static PTOStatus open_ranks(PTORuntime *rt, const struct dist_config *ranks)
     return rt->dist ? PTO_OK : ptoi_refuse(PTO_ERR_NOMEM, "no memory for the homes and transfers of ranks");
 }
 
+_Static_assert(PTOI_SCOPES_MAX(PTOI_RECURSION_MAX) <= 1 << PTO_SCOPE_INDEX_BITS, "a token names each scope");
+
 static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
 {
     const PTOConfig *c = &rt->core.config;
@@ -110,6 +112,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     rt->core.run_status = ptoi_memory_map(sizeof *rt->core.run_status, rt->core.engine->is_split);
     if (!rt->core.run_status) return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
     ptoi_run_status_reset(rt->core.run_status);
+    ptoi_run_status_close(rt->core.run_status);
     rt->core.window_bytes = ptoi_window_bytes(&sizes);
     if (rt->core.window_bytes == 0) return ptoi_refuse(PTO_ERR_CONFIG, "the sizes of the rings overflow");
     rt->core.window = ptoi_pool_take(rt->core.window_bytes, rt->core.engine->is_split, true);
@@ -130,7 +133,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     rt->open.list = ptoi_memory_map((uint64_t)c->recursion_limit * sizeof *rt->open.list, false);
     rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
-                                           .max_scopes = c->recursion_limit * 16 + 64 + 1, /* of the run itself, too */
+                                           .max_scopes = PTOI_SCOPES_MAX(c->recursion_limit),
                                            .ring_bytes = (uint64_t)c->heap_bytes,
                                            .heap_base = rt->core.heap,
                                            .scope_policy = c->scope_policy,

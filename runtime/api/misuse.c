@@ -61,6 +61,15 @@ static PTOStatus refuse_in_kernel(PTORuntime *rt, const char *call, const PTOKer
                        call, (long long)number);
 }
 
+bool ptoi_is_split_kernel(PTORuntime *rt)
+{
+    const PTOKernel *kernel;
+    const PTOSite *site;
+    uint64_t number;
+    return rt && ptoi_lifetime_look(&rt->lifetime) == LIFETIME_FORKED && rt->core.engine->is_split &&
+           ptoi_crash_marked(&kernel, &site, &number);
+}
+
 /* The engine process forks too: there this process is its worker process, and a kernel of it calls. */
 static PTOStatus refuse_forked(PTORuntime *rt, const char *call)
 {

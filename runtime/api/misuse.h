@@ -27,6 +27,8 @@ PTOStatus ptoi_refuse_call(PTORuntime *rt, const char *call);
 PTOStatus ptoi_refuse_unless_idle(PTORuntime *rt, const char *call);
 /* PTO_OK: the runtime exists in this process, else PTO_ERR_MISUSE. */
 PTOStatus ptoi_refuse_unless_alive(PTORuntime *rt, const char *call);
+/* Is this the worker process of the engine process, and does a kernel of the run call? */
+bool ptoi_is_split_kernel(PTORuntime *rt);
 PTOStatus ptoi_take_for_trim(PTORuntime *rt); /* PTO_OK: the runtime is taken */
 /* PTO_OK: this thread calls a program until ptoi_lifetime_return. */
 PTOStatus ptoi_take_for_call(PTORuntime *rt);

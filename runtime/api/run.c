@@ -23,8 +23,8 @@ const char pto_library_ = 0;
 const char *pto_last_error(PTORuntime *rt)
 {
     const enum lifetime_answer answer = rt ? ptoi_lifetime_look(&rt->lifetime) : LIFETIME_UNKNOWN;
-    return answer == LIFETIME_FREE || answer == LIFETIME_IN_USE ? ptoi_run_message(rt->core.run_status)
-                                                                : ptoi_thread_message;
+    const bool is_there = answer == LIFETIME_FREE || answer == LIFETIME_IN_USE || ptoi_is_split_kernel(rt);
+    return is_there ? ptoi_run_message(rt->core.run_status) : ptoi_thread_message;
 }
 
 struct orchestration {
@@ -79,6 +79,25 @@ static void check_schedule(PTORuntime *rt)
                   rt->core.config.replay, (long long)r->count, (long long)r->next);
 }
 
+/* A call was cancelled before its run began: either the count has changed by now, or the cancel finds the status of
+ * this run. */
+static void hear_cancel(PTORuntime *rt)
+{
+    if (rt->called && ptoi_pins_count(&rt->cancels) != *rt->called)
+        ptoi_fail(rt->core.run_status, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
+}
+
+/* The run ends with what its ranks agreed on.  A cancel that comes when they have agreed is too late. */
+static PTOStatus end_status(PTORuntime *rt, PTOStatus agreed)
+{
+    struct run_status *const status = rt->core.run_status;
+    ptoi_run_status_close(status);
+    const PTOStatus own = ptoi_final_status(status);
+    if (!rt->dist) return own;
+    if (agreed == PTO_OK && own != PTO_OK) ptoi_run_status_reset(status), ptoi_run_status_close(status);
+    return agreed;
+}
+
 /* What an entry of a run asks for. */
 struct entry {
     bool unwinds;  /* a failure of a check does not return to the orchestration */
@@ -92,6 +111,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     const bool has_own_stack = entry.recurses && ptoi_own_stack_open(&rt->own_stack);
     const int64_t since = ptoi_clock_ns();
     ptoi_run_status_reset(rt->core.run_status);
+    hear_cancel(rt);
     store_relaxed(&rt->core.window->fault_task, 0);  /* relaxed: [TASK] publishes it */
     store_relaxed(&rt->core.window->reason_task, 0); /* relaxed: [TASK] publishes it */
     store_relaxed(&rt->core.window->failed_task, 0); /* relaxed: likewise */
@@ -109,8 +129,10 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_sched_begin_run(&rt->core.sched); /* no task is in flight: nobody holds the role */
     rt->core.engine->begin(&rt->core);
     if (rt->core.orch.is_lost || !ptoi_join_begin(rt)) {
+        ptoi_run_status_close(rt->core.run_status);
+        const PTOStatus refused = ptoi_final_status(rt->core.run_status);
         ptoi_lifetime_give(&rt->lifetime);
-        return ptoi_status(rt->core.run_status);
+        return refused;
     }
     const struct scratch outer_scratch = ptoi_scratch_begin_run();
     const struct mirror *mirror = rt->core.backend->mirror;
@@ -156,7 +178,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_unwatch();
     if (has_own_stack) ptoi_own_stack_trim(&rt->own_stack);
     rt->run_stats.ns = ptoi_clock_ns() - since;
-    const PTOStatus status = rt->dist ? agreed : ptoi_final_status(rt->core.run_status);
+    const PTOStatus status = end_status(rt, agreed);
     ptoi_join_end(rt, status);
     ptoi_lifetime_give(&rt->lifetime);
     return status;
@@ -241,7 +263,8 @@ PTOStatus pto_run_recursive(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg
 
 PTOStatus pto_runtime_status(PTORuntime *rt)
 {
-    const PTOStatus refused = ptoi_refuse_unless_alive(rt, "pto_runtime_status");
+    const bool is_split = ptoi_is_split_kernel(rt); /* its process shares the status */
+    const PTOStatus refused = is_split ? PTO_OK : ptoi_refuse_unless_alive(rt, "pto_runtime_status");
     return refused != PTO_OK ? refused : ptoi_status(rt->core.run_status);
 }
 
@@ -256,10 +279,16 @@ void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result)
 
 void pto_task_complete(PTORuntime *rt, int64_t task_id) { pto_task_complete_with(rt, task_id, 0); }
 
-void pto_cancel(PTORuntime *rt)
+static void cancel(PTORuntime *rt)
 {
-    if (ptoi_refuse_unless_alive(rt, "pto_cancel") != PTO_OK) return;
     ptoi_fail(rt->core.run_status, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
     rt->core.engine->poke(&rt->core);
-    ptoi_pins_cancel(&rt->cancels);
+}
+
+void pto_cancel(PTORuntime *rt)
+{
+    const bool is_split = ptoi_is_split_kernel(rt); /* in its process no call waits */
+    if (!is_split && ptoi_refuse_unless_alive(rt, "pto_cancel") != PTO_OK) return;
+    if (!is_split) ptoi_pins_cancel(&rt->cancels); /* first: see hear_cancel */
+    cancel(rt);
 }

@@ -42,6 +42,7 @@ struct PTORuntime {
     struct own_stack own_stack;
     PTOFlowControlStats flow_stats;
     _Atomic uint32_t cancels; /* how often pto_cancel was called; W under the lock of the registry */
+    const uint32_t *called;   /* the same, when the call of a program began that makes the run; NULL: none makes it */
     struct joined *joined;    /* of rank 0: the records of all ranks, report/joined.h; NULL: this one's alone */
     PTOLoaded *named;         /* the program of the last run, where a report of it names parts of it; NULL: none */
     void (*forget)(PTOLoaded *named);

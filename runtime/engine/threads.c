@@ -480,8 +480,8 @@ static bool serve_as_helper(struct core *core, bool (*is_met)(void *arg), void *
 static void fail_by_replay(struct core *core)
 {
     ptoi_fail(core->run_status, PTO_ERR_ARGUMENT, NULL,
-              "the schedule %s does not fit this run: its start number %lld never becomes ready", core->config.replay,
-              (long long)core->replay->next);
+              "the schedule %s does not fit this run (program, data, workers): its start %lld never becomes ready",
+              core->config.replay, (long long)core->replay->next);
 }
 
 /* So much has to retire before the wait is met that there is no use in watching, while the processors have other

@@ -250,9 +250,11 @@ static PTOStatus run(struct calling *c)
         if (bind_is_decided(&c->entry->formals[f])) c->data[f] = &c->given[f].decided;
     ptoi_call_keep_results(c);
     keep(c);
+    c->rt->called = &c->cancels;
     const PTOStatus status = mirror                         ? run_on_device(c, mirror)
                              : c->rt->core.engine->is_split ? run_split(c)
                                                             : c->entry->run(c->rt, &c->call);
+    c->rt->called = NULL;
     c->rt->keeper = NULL;
     if (status == PTO_ERR_ARGUMENT) explain_gaps(c);
     return status;

@@ -2,7 +2,9 @@
  *
  * Idea       ranks of one machine have one clock.  Each rank of another machine is asked by rank 0 for its time, often,
  *            and the answer is kept that came fastest: its error is at most half of what it took.  This is done before
- *            the run and behind it, because clocks drift.  Behind the run rank 0 takes the record of each.
+ *            the run and behind it, because clocks drift: two that differ by 10 us a second, which is usual, are 1 ms
+ *            apart behind a run of 100 s, and one comparison cannot see it.  Behind the run rank 0 takes the record of
+ *            each.
  * Owner      the session.
  * Blocks     until all ranks have come.
  * Tests      test/wire/check_reports.py, test/runtime/test_clocks.c */

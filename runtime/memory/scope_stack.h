@@ -63,8 +63,9 @@ static inline bool ptoi_scope_push(struct scope_stack *s, const PTOSite *site)
     return true;
 }
 
-/* A token is serial and index in one number, never 0 (PTO_SCOPE_CURRENT). */
-enum { PTO_SCOPE_INDEX_BITS = 20 };
+/* A token is serial and index in one number, never 0 (PTO_SCOPE_CURRENT).  The stack has no more scopes than an index
+ * can name. */
+enum { PTO_SCOPE_INDEX_BITS = 25 };
 
 static inline PTOScope ptoi_scope_token(const struct scope_stack *s, int32_t index)
 {
@@ -75,7 +76,7 @@ static inline PTOScope ptoi_scope_token(const struct scope_stack *s, int32_t ind
 static inline int32_t ptoi_scope_index(const struct scope_stack *s, PTOScope token)
 {
     if (token == PTO_SCOPE_CURRENT) return s->depth - 1;
-    int32_t index = (int32_t)(token & ((1 << PTO_SCOPE_INDEX_BITS) - 1));
+    const int32_t index = (int32_t)(token & ((1 << PTO_SCOPE_INDEX_BITS) - 1));
     return index < s->depth && ptoi_scope_token(s, index) == token ? index : -1;
 }
 

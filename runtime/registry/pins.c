@@ -131,6 +131,14 @@ void ptoi_pins_cancel(_Atomic uint32_t *cancels)
     ptoi_registry_unlock();
 }
 
+uint32_t ptoi_pins_count(const _Atomic uint32_t *cancels)
+{
+    ptoi_registry_lock();
+    const uint32_t count = load_relaxed(cancels); /* relaxed: under the lock */
+    ptoi_registry_unlock();
+    return count;
+}
+
 static bool is_cancelled(const struct pins_wait *wait)
 {
     return wait && load_relaxed(wait->cancels) != wait->seen; /* relaxed: under the lock */

@@ -8,11 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static bool claim(struct run_status *o, int from) { return swap_if_acquire(&o->claimed, &from, getpid(), CLAIM); }
+
 /* false: a failure has claimed it, and has written its message. */
 static bool claim_between_runs(struct run_status *o)
 {
-    int nobody = 0;
-    if (swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) return true;
+    if (claim(o, RUN_STATUS_CLOSED) || claim(o, RUN_STATUS_OPEN)) return true;
     while (load_acquire(&o->status, RUN_STATUS) == PTO_OK) ptoi_yield(); /* [RUN_STATUS] a cancel may be writing */
     return false;
 }
@@ -23,7 +24,13 @@ void ptoi_run_status_reset(struct run_status *o)
     o->message[0] = '\0';
     store_relaxed(&o->is_replaced, 0); /* relaxed: the claim publishes both */
     store_relaxed(&o->status, PTO_OK);
-    store_release(&o->claimed, 0, CLAIM);
+    store_release(&o->claimed, RUN_STATUS_OPEN, CLAIM);
+}
+
+void ptoi_run_status_close(struct run_status *o)
+{
+    int open = RUN_STATUS_OPEN;
+    swap_if_acquire(&o->claimed, &open, RUN_STATUS_CLOSED, CLAIM);
 }
 
 void ptoi_run_status_note(struct run_status *o, const char *text)
@@ -31,7 +38,7 @@ void ptoi_run_status_note(struct run_status *o, const char *text)
     const bool is_ours = claim_between_runs(o);
     snprintf(o->message, sizeof o->message, "%s", text);
     store_relaxed(&o->is_replaced, 0); /* relaxed: as above */
-    if (is_ours) store_release(&o->claimed, 0, CLAIM);
+    if (is_ours) store_release(&o->claimed, RUN_STATUS_CLOSED, CLAIM);
 }
 
 /* "[E05] text" becomes "[E05]: text", as the compiler writes it; any other text stands behind ": ". */
@@ -65,8 +72,7 @@ static void show_place(char *message, size_t size, const PTOSite *place, const i
 
 bool ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
 {
-    int nobody = 0;
-    if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) return false;
+    if (!claim(o, RUN_STATUS_OPEN)) return false;
     int n = 0;
     if (place && pto_site_column(place) > 0)
         n = snprintf(o->message, sizeof o->message, "%s:%d:%d: ", place->file, place->line, pto_site_column(place));
@@ -106,7 +112,7 @@ PTOStatus ptoi_final_status(struct run_status *o)
     for (;;) {
         const int claimer = load_acquire(&o->claimed, CLAIM);
         const PTOStatus status = ptoi_status(o);
-        if (status != PTO_OK || claimer == 0) return status;
+        if (status != PTO_OK || claimer == RUN_STATUS_OPEN || claimer == RUN_STATUS_CLOSED) return status;
         if (is_dead(claimer)) return PTO_ERR_LOST;
         ptoi_yield();
     }
@@ -114,7 +120,7 @@ PTOStatus ptoi_final_status(struct run_status *o)
 
 void ptoi_run_status_disown(struct run_status *o, int dead_process)
 {
-    if (ptoi_status(o) == PTO_OK) swap_if_acquire(&o->claimed, &dead_process, 0, CLAIM);
+    if (ptoi_status(o) == PTO_OK) swap_if_acquire(&o->claimed, &dead_process, RUN_STATUS_OPEN, CLAIM);
 }
 
 bool ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)

@@ -1,7 +1,7 @@
 /* run_status.h - the status of a run: the first failure sticks.
  *
  * Owner      any thread may fail a run; the first to claim it writes the message, [RUN_STATUS] publishes it with the
- *            status.
+ *            status.  Between runs it is closed: it says what became of the last run, and cannot be claimed.
  * Blocks     never. */
 #ifndef PTOI_RUN_STATUS_H
 #define PTOI_RUN_STATUS_H
@@ -10,9 +10,11 @@
 #include <stdarg.h>
 
 enum { RUN_STATUS_BYTES = 4096 };
+enum { RUN_STATUS_OPEN = 0, RUN_STATUS_CLOSED = -1 }; /* or claimed, by a process */
 
 struct run_status {
-    /* process id of the first to fail: it compares with 0 and exchanges, acquire [CLAIM]; W reset: store release */
+    /* process id of the first to fail, or one of the two above: W the thread that fails or closes it: compares with
+     * OPEN and exchanges, acquire [CLAIM]; W reset: store release */
     _Atomic int claimed;
     _Atomic int status; /* W the claimer: store release [RUN_STATUS]; R anyone: load acquire, or relaxed as a hint */
     _Atomic int is_replaced; /* W ptoi_run_status_replace: store release [RUN_STATUS]; R anyone: load acquire */
@@ -20,11 +22,13 @@ struct run_status {
     char message[RUN_STATUS_BYTES], replacement[RUN_STATUS_BYTES];
 };
 
-void ptoi_run_status_reset(struct run_status *o); /* no run is active */
+void ptoi_run_status_reset(struct run_status *o); /* no run is active; then it is open */
+/* A run ends: what comes later concerns no run, and fails none. */
+void ptoi_run_status_close(struct run_status *o);
 /* `place` (may be NULL) is put in front: "file:line:col: error: text".  A text that starts with the id of the check it
  * comes from, "[E05] text", gives "error[E05]: text".  The line of the source and the indices of its loops stand under
  * it, see place.h. */
-/* true: it is the first. */
+/* true: it is the first, of an open status. */
 bool ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define PTO_TIMEOUT_TEXT "kernel '%s' runs for longer than its @timeout of %lld ms (task %lld)"
@@ -49,7 +53,7 @@ static inline char *ptoi_run_message(struct run_status *o)
 }
 /* A failure is claimed, though its message may not be complete.  A second failure sees the claim at once and the status
  * later: the scheduler must ask this before it starts what depends on a task that has just failed. */
-static inline bool ptoi_is_failing(struct run_status *o) { return load_acquire(&o->claimed, CLAIM) != 0; }
+static inline bool ptoi_is_failing(struct run_status *o) { return load_acquire(&o->claimed, CLAIM) > 0; }
 /* The status for the caller of a run or an await.  Tasks are skipped as soon as a failure is claimed, so the function
  * waits for the status, which is stored after the message.  PTO_ERR_LOST: the process that claimed it is dead. */
 PTOStatus ptoi_final_status(struct run_status *o);

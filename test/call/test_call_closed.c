@@ -1,5 +1,6 @@
 /* test_call_closed.c - programs that are closed while they run or after it, and programs that take their place. */
 #include "calls.h"
+#include "host/loaded.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,15 +127,45 @@ TEST(a_call_is_cancelled_and_its_program_may_be_closed_meanwhile)
     while (!is_busy(own)) usleep(100);
     pto_program_close(waited); /* the call has it, and so has `numbers` of the other tests */
     usleep(2000);
-    /* a cancel between the beginning of the call and that of the run concerns no run */
-    do {
-        pto_cancel(own);
-        usleep(1000);
-    } while (pto_runtime_status(own) == PTO_OK);
+    pto_cancel(own); /* once, whether the run of the call has begun or not */
     pthread_join(thread, NULL);
     EXPECT_EQ(waiting, PTO_ERR_CANCELLED);
     EXPECT_STR(pto_last_error(own), "the run was cancelled");
     pto_runtime_destroy(own);
+}
+
+static PTOStatus (*run_entry)(PTORuntime *own, const PTOCall *call);
+static PTOStatus cancel_and_run(PTORuntime *own, const PTOCall *call)
+{
+    pto_cancel(own);
+    return run_entry(own, call);
+}
+
+/* What numbers.so has, but the call is cancelled when all is ready for its run. */
+TEST(a_cancel_between_the_beginning_of_a_call_and_that_of_its_run_ends_the_call)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL};
+    PTOLoaded *const loaded = pto_program_open("others.so");
+    EXPECT(loaded != NULL);
+    const PTOProgram *const program = loaded->program;
+    EXPECT_EQ(program->entry_count, 1);
+    PTOEntry entry = program->entries[0];
+    PTOProgram cancelled = *program;
+    cancelled.entries = &entry;
+    run_entry = entry.run;
+    entry.run = cancel_and_run;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        PTORuntime *own = pto_runtime_create(&(PTOConfig){.engine = engines[i]}, NULL);
+        loaded->program = &cancelled;
+        EXPECT_EQ(CALL(own, loaded, NULL, PTO_I("scale", 8), PTO_I("N", 4)), PTO_ERR_CANCELLED);
+        EXPECT_EQ(pto_runtime_status(own), PTO_ERR_CANCELLED);
+        EXPECT_STR(pto_last_error(own), "the run was cancelled");
+        loaded->program = program;
+        pto_cancel(own);
+        EXPECT_EQ(CALL(own, loaded, NULL, PTO_I("scale", 8), PTO_I("N", 4)), PTO_OK);
+        pto_runtime_destroy(own);
+    }
+    pto_program_close(loaded);
 }
 
 TEST(what_is_recorded_outlives_the_program)

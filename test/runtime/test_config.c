@@ -59,7 +59,7 @@ static const struct row rows[] = {
     {{.watchdog_seconds = 2e9}, "a watchdog of 2e+09 seconds"},
     {{.watchdog_seconds = NAN}, "a watchdog of"},
     {{.external = {[PTO_WORKER_VECTOR] = true}}, "without external_start"},
-    {{.engine = PTO_ENGINE_SERIAL, .dedicated_scheduler = true}, "need the engine threads"},
+    {{.engine = PTO_ENGINE_SERIAL, .dedicated_scheduler = true}, "a dedicated scheduler needs the engine threads"},
     {{.engine = PTO_ENGINE_THREADS, .dedicated_scheduler = true}, NULL},
     {{.engine = PTO_ENGINE_TIMING, .skip_kernels = true}, NULL},
     {{.engine = PTO_ENGINE_SERIAL, .skip_kernels = true}, "on the timing engine only"},

@@ -1,6 +1,7 @@
 /* test_depth.c - thousands of nested scopes that each hold a little: the work grows with the depth, not with its
  * square, in large heaps and in heaps of exactly what is held, and a heap that is too small is found out at once.
  * Steps are counted, not time. */
+#include "api/config.h"
 #include "api/runtime.h"
 #include "shared/sanitizer.h"
 #include "submit.h"
@@ -120,4 +121,64 @@ TEST(checked_runs_are_compacted_too)
     c.checked = true;
     const int depth = PTOI_HAS_SANITIZER ? 1500 : 4000;
     EXPECT(nest(c, (uint64_t)(depth + 1) * 2 * BYTES, depth, 2, PTO_OK).compactions > 0);
+}
+
+/* ---- tokens of deep scopes --------------------------------------------------------------------------------------- */
+
+enum { DEEP = (1 << 20) + 4 };
+static const int named[] = {1, 2, 3, 4, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 20) + 2, DEEP};
+enum { NAMED = sizeof named / sizeof *named };
+
+struct deep {
+    PTOScope token[NAMED];
+    int wrong;
+};
+
+/* Each token names its scope, and no other: what it owns has its index, and ends with it. */
+static void run_deep(PTORuntime *rt, void *arg)
+{
+    struct deep *d = arg;
+    const struct scope_stack *s = &rt->core.orch.scopes;
+    for (int depth = 1, k = 0; depth <= DEEP; depth++) {
+        const PTOScope token = pto_scope_begin(rt);
+        if (depth == named[k]) d->token[k++] = token;
+    }
+    for (int k = 0; k < NAMED; k++) {
+        const char *made = pto_alloc(rt, d->token[k], BYTES);
+        const uint32_t buffer = made ? ptoi_buffer_at(s, (uint64_t)(made - rt->core.heap)) : 0;
+        d->wrong += buffer == 0 || ptoi_record(s, buffer)->owner != named[k] + 1;
+    }
+    d->wrong += pto_scope_current(rt) != d->token[NAMED - 1];
+    for (int depth = DEEP, k = NAMED; depth >= 1; depth--) {
+        if (depth == named[k - 1]) d->wrong += s->scope[depth].held == 0, k--;
+        pto_scope_end(rt);
+        if (k < NAMED && depth == named[k]) d->wrong += ptoi_scope_index(s, d->token[k]) != -1;
+    }
+}
+
+TEST(a_token_names_its_scope_however_deep_it_is)
+{
+    static const PTOEngine all[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS, PTO_ENGINE_TIMING, PTO_ENGINE_GRAPH,
+                                    PTO_ENGINE_PROCESS};
+    for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
+        PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = all[e]}, NULL);
+        assert_non_null(rt);
+        struct deep d = {.wrong = 0};
+        const PTOStatus status = pto_run_entry(rt, run_deep, &d);
+        if (status != PTO_OK) fprintf(stderr, "%s\n", pto_last_error(rt));
+        EXPECT_EQ(status, PTO_OK);
+        EXPECT_EQ(d.wrong, 0);
+        pto_runtime_destroy(rt);
+    }
+}
+
+TEST(a_token_names_the_deepest_scope_that_any_limit_allows)
+{
+    static struct scope_stack s;
+    assert_true(ptoi_scopes_init(&s, PTOI_SCOPES_MAX(PTOI_RECURSION_MAX), 1));
+    s.depth = s.capacity;
+    s.serial = UINT32_MAX;
+    s.scope[s.depth - 1].serial = s.serial;
+    EXPECT_EQ(ptoi_scope_index(&s, ptoi_scope_token(&s, s.depth - 1)), s.depth - 1);
+    ptoi_scopes_free(&s);
 }

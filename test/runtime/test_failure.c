@@ -102,3 +102,35 @@ TEST(a_run_can_be_cancelled_from_another_thread)
         pto_runtime_destroy(rt);
     }
 }
+
+static int k_cancel(const PTOArg *a)
+{
+    share->got = pto_runtime_status(share->rt);
+    pto_cancel(share->rt);
+    share->n = pto_runtime_status(share->rt);
+    share->cells[0] = strcmp(pto_last_error(share->rt), "the run was cancelled") == 0;
+    return (void)a, 0;
+}
+static const PTOKernel cancelling = {.name = "cancelling", .worker = PTO_WORKER_VECTOR, .fn = k_cancel};
+
+static void cancelled_by_a_kernel(PTORuntime *rt, void *arg)
+{
+    struct shared *s = arg;
+    SUBMIT(rt, &cancelling, PTO_INOUT(s->x, 0, I64(1)));
+    SUBMIT(rt, &set, PTO_INOUT(s->x, 0, I64(1)), PTO_SCALAR((int64_t)9));
+}
+
+TEST(a_kernel_cancels_its_run_and_sees_the_status)
+{
+    PTOConfig c = {.task_window = 4};
+    EACH_ENGINE(c)
+    {
+        PTORuntime *rt = create(&c);
+        struct shared *s = renew((struct shared){.rt = rt});
+        EXPECT_EQ(pto_runtime_run(rt, cancelled_by_a_kernel, s), PTO_ERR_CANCELLED);
+        EXPECT_STR(pto_last_error(rt), "the run was cancelled");
+        EXPECT_EQ(s->x[0], 0);
+        EXPECT(s->got == PTO_OK && s->n == PTO_ERR_CANCELLED && s->cells[0] == 1);
+        pto_runtime_destroy(rt);
+    }
+}

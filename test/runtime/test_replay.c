@@ -8,7 +8,12 @@
 
 enum { TASKS = 120 };
 
-static uint64_t matrix[2][CELLS];
+/* What kernels write is reached by the workers of each engine. */
+static uint64_t *matrix[2];
+__attribute__((constructor)) static void make_matrices(void)
+{
+    for (int m = 0; m < 2; m++) matrix[m] = pto_shared_alloc(CELLS * sizeof **matrix);
+}
 
 static PTORuntime *create(PTOConfig c)
 {
@@ -73,6 +78,56 @@ TEST(r7_a_recorded_schedule_is_repeated_start_for_start)
     }
     remove(path);
     remove(again);
+}
+
+TEST(r7_the_engine_threads_repeats_what_the_engine_process_recorded)
+{
+    char path[] = "/tmp/pto_schedule_XXXXXX";
+    const int fd = mkstemp(path);
+    EXPECT(fd >= 0);
+    close(fd);
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        PTOConfig c = {.engine = PTO_ENGINE_PROCESS, .workers = {2, 2, 1, 1}, .task_window = 16, .record_tasks = 4096};
+        if (seed % 3 == 0) memset(c.workers, 0, sizeof c.workers); /* shared */
+        if (seed % 4 == 0) c.always_defer = true;
+        PTORuntime *rt = create(c);
+        const uint64_t digest = run(rt, seed);
+        EXPECT_EQ(pto_runtime_write_schedule(rt, path), PTO_OK);
+        const int64_t tasks = (int64_t)rt->core.recorder->tasks;
+        pto_runtime_destroy(rt);
+        c.engine = PTO_ENGINE_THREADS;
+        c.replay = path;
+        rt = create(c);
+        EXPECT_EQ(run(rt, seed), digest);
+        EXPECT_EQ(rt->core.replay->next, tasks);
+        EXPECT_EQ(rt->core.replay->count, tasks);
+        pto_runtime_destroy(rt);
+    }
+    remove(path);
+}
+
+/* Also one that it has recorded itself: it is refused by name. */
+TEST(the_engine_process_repeats_no_schedule)
+{
+    char path[] = "/tmp/pto_schedule_XXXXXX";
+    const int fd = mkstemp(path);
+    EXPECT(fd >= 0);
+    close(fd);
+    static const PTOEngine recorders[] = {PTO_ENGINE_THREADS, PTO_ENGINE_PROCESS};
+    for (int i = 0; i < 2; i++) {
+        PTOConfig c = {.engine = recorders[i], .record_tasks = 4096};
+        PTORuntime *rt = create(c);
+        run(rt, 3);
+        EXPECT_EQ(pto_runtime_write_schedule(rt, path), PTO_OK);
+        pto_runtime_destroy(rt);
+        PTOStatus status = PTO_OK;
+        c = (PTOConfig){.engine = PTO_ENGINE_PROCESS, .replay = path};
+        EXPECT(pto_runtime_create(&c, &status) == NULL);
+        EXPECT_EQ(status, PTO_ERR_CONFIG);
+        EXPECT(strstr(pto_last_error(NULL), "the replay of a schedule, also of one that the engine process has "
+                                            "recorded, needs the engine threads"));
+    }
+    remove(path);
 }
 
 TEST(a_schedule_of_another_program_is_reported_and_not_waited_for)

@@ -5,6 +5,7 @@
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,25 @@ TEST(the_first_failure_sticks)
     EXPECT_STR(o.message, "a.pto:3:7: error: first 1");
     ptoi_run_status_reset(&o);
     EXPECT(!ptoi_is_failing(&o) && ptoi_status(&o) == PTO_OK && o.message[0] == '\0');
+}
+
+TEST(a_closed_status_cannot_be_claimed)
+{
+    static struct run_status o;
+    ptoi_run_status_reset(&o);
+    ptoi_run_status_close(&o);
+    EXPECT(!ptoi_fail(&o, PTO_ERR_CANCELLED, NULL, "late"));
+    EXPECT(!ptoi_is_failing(&o) && ptoi_status(&o) == PTO_OK && ptoi_final_status(&o) == PTO_OK);
+    EXPECT_STR(ptoi_run_message(&o), "");
+    ptoi_run_status_note(&o, "a note");
+    EXPECT(!ptoi_fail(&o, PTO_ERR_CANCELLED, NULL, "late"));
+    EXPECT_STR(ptoi_run_message(&o), "a note");
+    ptoi_run_status_reset(&o);
+    EXPECT(ptoi_fail(&o, PTO_ERR_KERNEL, NULL, "in time"));
+    ptoi_run_status_close(&o);
+    EXPECT_EQ(ptoi_final_status(&o), PTO_ERR_KERNEL);
+    EXPECT_STR(ptoi_run_message(&o), "in time");
+    ptoi_run_status_reset(&o);
 }
 
 TEST(the_id_of_a_check_stands_where_the_compiler_puts_it)
@@ -66,6 +86,76 @@ TEST(a_call_outside_a_run_is_refused_and_the_status_stays_that_of_the_last_run)
     EXPECT_EQ(pto_runtime_run(rt, nothing_much, NULL), PTO_OK);
     EXPECT_EQ(pto_runtime_status(rt), PTO_OK);
     pto_runtime_destroy(rt);
+}
+
+/* Late calls of other threads: there is no run that they could concern. */
+static void call_late(PTORuntime *rt)
+{
+    pto_cancel(rt);
+    pto_task_complete(rt, 0);
+    pto_task_complete_with(rt, 1, 7);
+}
+
+TEST(a_cancel_or_an_end_of_a_task_between_runs_changes_no_status)
+{
+    static void (*const runs[])(PTORuntime * rt, void *arg) = {nothing_much, fails};
+    static const PTOStatus last[] = {PTO_OK, PTO_ERR_STATE};
+    static const PTOEngine engines[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS, PTO_ENGINE_TIMING, PTO_ENGINE_GRAPH,
+                                        PTO_ENGINE_PROCESS};
+    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
+        PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = engines[e], .workers = {1}}, NULL);
+        assert_non_null(rt);
+        call_late(rt);
+        EXPECT_EQ(pto_runtime_status(rt), PTO_OK);
+        for (int i = 0; i < 4; i++) {
+            char message[200];
+            EXPECT_EQ(pto_runtime_run(rt, runs[i % 2], NULL), last[i % 2]);
+            snprintf(message, sizeof message, "%s", pto_last_error(rt));
+            call_late(rt);
+            EXPECT_EQ(pto_runtime_status(rt), last[i % 2]);
+            EXPECT_STR(pto_last_error(rt), message);
+        }
+        EXPECT(strstr(pto_last_error(NULL), "pto_task_complete of task 1, which was not started outside"));
+        EXPECT_EQ(pto_runtime_run(rt, NULL, NULL), PTO_ERR_ARGUMENT); /* a call that was refused is the last run */
+        call_late(rt);
+        EXPECT_EQ(pto_runtime_status(rt), PTO_ERR_ARGUMENT);
+        pto_runtime_destroy(rt);
+    }
+}
+
+/* The status is that which the run returned, whenever the cancel comes. */
+struct canceller {
+    PTORuntime *rt;
+    _Atomic bool stop;
+    _Atomic int64_t cancels;
+};
+
+static void *cancel_always(void *arg)
+{
+    struct canceller *c = arg;
+    while (!load_relaxed(&c->stop)) {
+        pto_cancel(c->rt);
+        add_relaxed(&c->cancels, 1);
+    }
+    return NULL;
+}
+
+TEST(the_status_of_a_run_that_has_ended_is_what_it_returned)
+{
+    struct canceller c = {.rt = pto_runtime_create(&(PTOConfig){.workers = {1}}, NULL)};
+    pthread_t thread;
+    assert_non_null(c.rt);
+    assert_int_equal(pthread_create(&thread, NULL, cancel_always, &c), 0);
+    for (int i = 0; i < 300; i++) {
+        const PTOStatus returned = pto_runtime_run(c.rt, nothing_much, NULL);
+        EXPECT(returned == PTO_OK || returned == PTO_ERR_CANCELLED);
+        const int64_t before = load_relaxed(&c.cancels);
+        while (load_relaxed(&c.cancels) < before + 2) sched_yield(); /* the second began after the run had ended */
+        EXPECT_EQ(pto_runtime_status(c.rt), returned);
+    }
+    store_relaxed(&c.stop, true);
+    pthread_join(thread, NULL);
+    pto_runtime_destroy(c.rt);
 }
 
 /* A cancel has claimed the run status and is still writing its message when a kernel fails: the status says nothing

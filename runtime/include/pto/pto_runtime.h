@@ -235,8 +235,9 @@ PTO_API PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void 
  *            Never blocks.  Status: none. */
 PTO_API const char *pto_last_error(PTORuntime *rt);
 
-/* The status of the active run so far, or else of the last run.  After an error pto_last_error(rt) has its text, for
- * any thread, until the next run begins or a call outside a run is refused.
+/* The status of the active run so far, or else of the last run: what it returned.  A call that is refused for its
+ * arguments before its run begins counts as a run.  After an error pto_last_error(rt) has its text, for any thread,
+ * until the next run begins or a call outside a run is refused.
  * Caller     any thread.  Never blocks.
  * Status     PTO_OK; the first error of the run, any that pto_runtime_run returns; PTO_ERR_MISUSE also if rt is NULL,
  *            was destroyed, or belongs to the parent of a fork. */
@@ -391,15 +392,17 @@ PTO_API PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path);
 /* Reports the end of a task that external_start received.  result: 0, or any other number for a failure.  Exactly one
  * call for each task.
  * Caller     any thread.  Never blocks.
- * Status     none is returned.  PTO_ERR_MISUSE for the run, and a message for pto_last_error(NULL): a task that was
- *            not started, or has ended. */
+ * Status     none is returned.  A task that was not started, or has ended: PTO_ERR_MISUSE for the active run, if there
+ *            is one, and a message for pto_last_error(NULL).  The status of a run that has ended stays. */
 PTO_API void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result);
 
 /* pto_task_complete_with of result 0.
  * Caller     any thread.  Never blocks.  Status: as pto_task_complete_with. */
 PTO_API void pto_task_complete(PTORuntime *rt, int64_t task_id);
 
-/* Fails the active run with PTO_ERR_CANCELLED.  Kernels that are running finish first; no other kernel starts.
+/* Fails the active run with PTO_ERR_CANCELLED.  Kernels that are running finish first; no other kernel starts.  A
+ * pto_program_call ends so from its beginning on, also while it waits.  Where no run is active it does nothing: the
+ * status of the last run stays, and the next run is not cancelled.
  * Caller     any thread, also a kernel.  Never blocks.
  * Status     none is returned; after misuse (rt is NULL or was destroyed, a forked child) pto_last_error(NULL) has
  *            the message. */
