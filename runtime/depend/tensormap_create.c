@@ -2,16 +2,12 @@
  * Owner      the orchestrator.
  * Tests      test/runtime/test_tensormap.c
  */
-#include "shared/map_memory.h"
 #include "tensormap_tiles.h"
 #include <stdlib.h>
 
-enum { LINE = 64 };
-
-static uint64_t entry_bytes(const struct tensormap *m) { return (m->ring.mask + 1) * sizeof *m->ring.entry + LINE; }
-
 struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers)
 {
+    enum { LINE = 64 };
     if (entries < 1 || entries > 1 << 26 || window < 1 || (window & (window - 1)) || outside_buffers < 1 ||
         outside_buffers > 1 << 26)
         return NULL;
@@ -28,11 +24,11 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
     m->spare_count = 4 * (uint32_t)entries + CELL_LIMIT; /* 4 cells an entry; entries that get none go to the list */
     m->nodes = m->spare_fresh + m->spare_count;
     m->window_mask = (uint64_t)window - 1;
-    m->entries_at = ptoi_table_make(1, entry_bytes(m));
-    m->rare = ptoi_table_make(ring, sizeof *m->rare);
-    m->node = ptoi_table_make(m->nodes, sizeof *m->node);
-    m->head = ptoi_table_make(heads, sizeof *m->head);
-    m->wide = ptoi_table_make(2 * heads, sizeof *m->wide);
+    m->entries_at = calloc(1, ring * sizeof *m->ring.entry + LINE);
+    m->rare = calloc(ring, sizeof *m->rare);
+    m->node = calloc(m->nodes, sizeof *m->node);
+    m->head = calloc(heads, sizeof *m->head);
+    m->wide = calloc(2 * heads, sizeof *m->wide);
     m->seen = calloc((size_t)window, sizeof *m->seen);
     if (!ptoi_outside_create(&m->out, outside_buffers) || !ptoi_tiles_create(&m->pool) || !m->entries_at || !m->rare ||
         !m->node || !m->head || !m->wide || !m->seen) {
@@ -46,12 +42,11 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
 void ptoi_map_destroy(struct tensormap *m)
 {
     if (!m) return;
-    const uint64_t ring = m->ring.mask + 1, heads = UINT64_C(1) << (64 - m->shift);
-    ptoi_table_free(m->entries_at, 1, entry_bytes(m));
-    ptoi_table_free(m->rare, ring, sizeof *m->rare);
-    ptoi_table_free(m->node, m->nodes, sizeof *m->node);
-    ptoi_table_free(m->head, heads, sizeof *m->head);
-    ptoi_table_free(m->wide, 2 * heads, sizeof *m->wide);
+    free(m->entries_at);
+    free(m->rare);
+    free(m->node);
+    free(m->head);
+    free(m->wide);
     free(m->seen);
     ptoi_outside_free(&m->out);
     ptoi_tiles_free(&m->pool);

@@ -8,7 +8,6 @@
  * Tests      test/runtime/test_tensormap_outside.c, test_tensormap_model.c
  */
 #include "tensormap_tiles.h"
-#include "shared/map_memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,7 +183,7 @@ bool ptoi_outside_create(struct outside *o, int64_t limit)
     o->limit = limit;
     o->run = 1;
     o->slots = limit + 1 + SLOT_REST;
-    o->slot = ptoi_table_make((uint64_t)o->slots, sizeof *o->slot);
+    o->slot = calloc((size_t)o->slots, sizeof *o->slot);
     o->free = calloc((size_t)o->slots, sizeof *o->free);
     o->sorted = calloc((size_t)limit + 1, sizeof *o->sorted);
     if (!o->slot || !o->free || !o->sorted) return false;
@@ -206,7 +205,7 @@ bool ptoi_outside_is_valid(const struct outside *o)
 
 void ptoi_outside_free(struct outside *o)
 {
-    ptoi_table_free(o->slot, (uint64_t)o->slots, sizeof *o->slot);
+    free(o->slot);
     free(o->sorted);
     free(o->free);
 }

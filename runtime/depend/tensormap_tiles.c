@@ -8,7 +8,6 @@
  */
 #include "tensormap_tiles.h"
 #include "shared/check.h"
-#include "shared/map_memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +19,14 @@ enum { POOL_TILES = 1 << 14, TABLE_TILES = 1 << 12 };
 
 bool ptoi_tiles_create(struct tile_pool *pool)
 {
-    pool->tile = ptoi_table_make(POOL_TILES, sizeof *pool->tile);
+    pool->tile = calloc(POOL_TILES, sizeof *pool->tile);
     pool->table = calloc(TILE_TABLES, sizeof *pool->table);
     return pool->tile && pool->table;
 }
 
 void ptoi_tiles_free(struct tile_pool *pool)
 {
-    ptoi_table_free(pool->tile, POOL_TILES, sizeof *pool->tile);
+    free(pool->tile);
     free(pool->table);
 }
 

@@ -76,7 +76,7 @@ static uint32_t take_number(struct heap *h)
 bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32_t depths)
 {
     *h = (struct heap){.window = w, .ring_bytes = ring_bytes, .depths = depths};
-    h->chunk = ptoi_table_make(w->segment_count, sizeof *h->chunk);
+    h->chunk = calloc(w->segment_count, sizeof *h->chunk);
     h->taken = calloc(w->segment_count / 64 + 1, sizeof *h->taken);
     h->full = calloc(w->segment_count, sizeof *h->full);
     h->open = ptoi_memory_map((uint64_t)depths * sizeof *h->open, false);
@@ -117,7 +117,7 @@ bool ptoi_heap_check(struct heap *h, void *base, void (*on_broken)(void *context
 void ptoi_heap_free(struct heap *h)
 {
     if (h->guard_at) munmap(h->guard_at, ptoi_heap_buffers_max(h->window) * sizeof *h->guard_at);
-    if (h->chunk) ptoi_table_free(h->chunk, h->window->segment_count, sizeof *h->chunk);
+    free(h->chunk);
     free(h->taken);
     free(h->full);
     ptoi_memory_unmap(h->open, (uint64_t)h->depths * sizeof *h->open);
