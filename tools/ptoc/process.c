@@ -117,8 +117,8 @@ int process_out_of_memory(void)
 
 int process_interrupted(void) { return interrupted; }
 
-/* A linker touches nearly all memory that it asks for: with huge pages it takes two thirds of the processor time.  Glibc
- * reads this, another library does not; where the system gives no huge pages nothing changes. */
+/* A linker touches nearly all memory that it asks for: with huge pages it takes two thirds of the processor time.
+ * Glibc reads this, another library does not; where the system gives no huge pages nothing changes. */
 #define HUGE_PAGES "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"
 
 /* This environment, with messages in English, and for compilers and linkers with huge pages, unless the user has tuned
