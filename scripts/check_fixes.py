@@ -32,7 +32,8 @@ def main():
             copy = os.path.join(folder, name)
             with open(copy, "w", encoding="utf-8", errors="surrogateescape", newline="") as f:
                 f.write(text)
-            found, count = diagnostics.fixes_wrong(os.path.join(prefix, "bin", "ptoc"), copy, options)
+            ptoc = os.path.join(prefix, "bin", "ptoc")
+            found, count = diagnostics.fixes_wrong(ptoc, copy, diagnostics.run_json(ptoc, copy, options)[1], options)
             wrong += found
             fixes += count
             programs += count > 0

@@ -46,7 +46,7 @@ def refuse(ptoc, path):
         wrong.append("%s: --diag=json: exit code %d, %d messages" % (path, code, len(messages)))
     for m in messages:
         wrong += ["%s: %s" % (path, text) for text in diagnostics.message_wrong(m)]
-    return wrong + diagnostics.fixes_wrong(ptoc, path, options)[0]
+    return wrong + diagnostics.fixes_wrong(ptoc, path, messages, options)[0]
 
 
 def main():

@@ -63,11 +63,10 @@ def same(a, b):
     return a["id"] == b["id"] and a["message"] == b["message"] and a["line"] == b["line"] and abs(a["column"] - b["column"]) < 2
 
 
-def fixes_wrong(ptoc, path, options=()):
-    """Applies each fix by itself to a copy beside the file and compiles it: the message has to be gone, with no new one before it.
-    Returns what is wrong, and how many fixes were applied."""
+def fixes_wrong(ptoc, path, messages, options=()):
+    """Applies each fix of the program's messages by itself to a copy beside the file and compiles it: the message has to be gone, with no new one
+    before it.  Returns what is wrong, and how many fixes were applied."""
     wrong, count = [], 0
-    _, messages = run_json(ptoc, path, options)
     for m in messages:
         for x in m["fixes"]:
             if x["file"] != path:

@@ -3,11 +3,25 @@
  * Tests      test/runtime/test_tensormap.c
  */
 #include "tensormap_tiles.h"
+#include "shared/map_memory.h"
 #include <stdlib.h>
+
+/* The bytes of the arrays. */
+static uint64_t cut_arrays(struct tensormap *m, char *memory)
+{
+    struct ptoi_cut c = {.memory = memory, .has_guards = true};
+    const uint64_t ring = m->ring.mask + 1, heads = UINT64_C(1) << (64 - m->shift);
+    m->ring.entry = ptoi_cut(&c, ring, sizeof *m->ring.entry);
+    m->rare = ptoi_cut(&c, ring, sizeof *m->rare);
+    m->node = ptoi_cut(&c, m->nodes, sizeof *m->node);
+    m->head = ptoi_cut(&c, heads, sizeof *m->head);
+    m->wide = ptoi_cut(&c, 2 * heads, sizeof *m->wide);
+    m->seen = ptoi_cut(&c, m->window_mask + 1, sizeof *m->seen);
+    return c.bytes;
+}
 
 struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers)
 {
-    enum { LINE = 64 };
     if (entries < 1 || entries > 1 << 26 || window < 1 || (window & (window - 1)) || outside_buffers < 1 ||
         outside_buffers > 1 << 26)
         return NULL;
@@ -24,30 +38,19 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
     m->spare_count = 4 * (uint32_t)entries + CELL_LIMIT; /* 4 cells an entry; entries that get none go to the list */
     m->nodes = m->spare_fresh + m->spare_count;
     m->window_mask = (uint64_t)window - 1;
-    m->entries_at = calloc(1, ring * sizeof *m->ring.entry + LINE);
-    m->rare = calloc(ring, sizeof *m->rare);
-    m->node = calloc(m->nodes, sizeof *m->node);
-    m->head = calloc(heads, sizeof *m->head);
-    m->wide = calloc(2 * heads, sizeof *m->wide);
-    m->seen = calloc((size_t)window, sizeof *m->seen);
-    if (!ptoi_outside_create(&m->out, outside_buffers) || !ptoi_tiles_create(&m->pool) || !m->entries_at || !m->rare ||
-        !m->node || !m->head || !m->wide || !m->seen) {
+    m->memory = ptoi_memory_map(cut_arrays(m, NULL), false);
+    if (!m->memory || !ptoi_outside_create(&m->out, outside_buffers) || !ptoi_tiles_create(&m->pool)) {
         ptoi_map_destroy(m);
         return NULL;
     }
-    m->ring.entry = (struct map_entry *)(((uintptr_t)m->entries_at + LINE - 1) / LINE * LINE);
+    cut_arrays(m, m->memory);
     return m;
 }
 
 void ptoi_map_destroy(struct tensormap *m)
 {
     if (!m) return;
-    free(m->entries_at);
-    free(m->rare);
-    free(m->node);
-    free(m->head);
-    free(m->wide);
-    free(m->seen);
+    ptoi_arrays_unmap(m->memory, cut_arrays(m, NULL));
     ptoi_outside_free(&m->out);
     ptoi_tiles_free(&m->pool);
     free(m);

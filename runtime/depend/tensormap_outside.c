@@ -8,7 +8,7 @@
  * Tests      test/runtime/test_tensormap_outside.c, test_tensormap_model.c
  */
 #include "tensormap_tiles.h"
-#include <stdlib.h>
+#include "shared/map_memory.h"
 #include <string.h>
 
 static struct map_buffer *slot_take(struct outside *o)
@@ -178,15 +178,22 @@ struct map_buffer *ptoi_map_find_within(struct tensormap *m, const struct region
     return ptoi_map_exceeds(m, base, r->low, r->high) ? NULL : ptoi_map_find_outside(m, r);
 }
 
+static uint64_t cut_arrays(struct outside *o, char *memory)
+{
+    struct ptoi_cut c = {.memory = memory, .has_guards = true};
+    o->slot = ptoi_cut(&c, (uint64_t)o->slots, sizeof *o->slot);
+    o->free = ptoi_cut(&c, (uint64_t)o->slots, sizeof *o->free);
+    o->sorted = ptoi_cut(&c, (uint64_t)o->limit + 1, sizeof *o->sorted);
+    return c.bytes;
+}
+
 bool ptoi_outside_create(struct outside *o, int64_t limit)
 {
     o->limit = limit;
     o->run = 1;
     o->slots = limit + 1 + SLOT_REST;
-    o->slot = calloc((size_t)o->slots, sizeof *o->slot);
-    o->free = calloc((size_t)o->slots, sizeof *o->free);
-    o->sorted = calloc((size_t)limit + 1, sizeof *o->sorted);
-    if (!o->slot || !o->free || !o->sorted) return false;
+    cut_arrays(o, ptoi_memory_map(cut_arrays(o, NULL), false));
+    if (!o->slot) return false;
     for (int64_t i = 0; i < o->slots; i++) o->free[i] = &o->slot[i];
     o->free_count = o->slots;
     for (int32_t i = 0; i < 1 << CACHE_BITS; i++) o->cache[i] = &o->nowhere;
@@ -205,7 +212,6 @@ bool ptoi_outside_is_valid(const struct outside *o)
 
 void ptoi_outside_free(struct outside *o)
 {
-    free(o->slot);
-    free(o->sorted);
-    free(o->free);
+    void *memory = o->slot;
+    ptoi_arrays_unmap(memory, cut_arrays(o, NULL));
 }

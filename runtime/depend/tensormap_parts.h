@@ -94,7 +94,7 @@ struct tensormap {
     uint64_t visit;
     struct node *node; /* 1 to nodes - 1 */
     uint32_t spare_free, spare_fresh, spare_count, nodes;
-    void *entries_at; /* what entry was allocated as */
+    char *memory;     /* of the arrays of this map, but not of `out` and `pool` */
     uint64_t retired; /* every task below */
     struct tile_pool pool;
     struct outside out;

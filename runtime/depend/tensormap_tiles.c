@@ -8,7 +8,7 @@
  */
 #include "tensormap_tiles.h"
 #include "shared/check.h"
-#include <stdlib.h>
+#include "shared/map_memory.h"
 #include <string.h>
 
 #ifdef PTO_TINY
@@ -17,17 +17,24 @@ enum { POOL_TILES = 512, TABLE_TILES = 256 };
 enum { POOL_TILES = 1 << 14, TABLE_TILES = 1 << 12 };
 #endif
 
+static uint64_t cut_arrays(struct tile_pool *pool, char *memory)
+{
+    struct ptoi_cut c = {.memory = memory, .has_guards = true};
+    pool->tile = ptoi_cut(&c, POOL_TILES, sizeof *pool->tile);
+    pool->table = ptoi_cut(&c, TILE_TABLES, sizeof *pool->table);
+    return c.bytes;
+}
+
 bool ptoi_tiles_create(struct tile_pool *pool)
 {
-    pool->tile = calloc(POOL_TILES, sizeof *pool->tile);
-    pool->table = calloc(TILE_TABLES, sizeof *pool->table);
-    return pool->tile && pool->table;
+    cut_arrays(pool, ptoi_memory_map(cut_arrays(pool, NULL), false));
+    return pool->tile != NULL;
 }
 
 void ptoi_tiles_free(struct tile_pool *pool)
 {
-    free(pool->tile);
-    free(pool->table);
+    void *memory = pool->tile;
+    ptoi_arrays_unmap(memory, cut_arrays(pool, NULL));
 }
 
 /* ---- tables ---- */

@@ -63,8 +63,6 @@ static void give_back(struct heap *h, uint32_t chunk)
 
 uint64_t ptoi_heap_buffers_max(const struct window *w) { return w->heap_bytes / PTO_GRANULE; }
 
-static size_t number_bytes(const struct window *w) { return ptoi_heap_buffers_max(w) * sizeof(uint32_t); }
-
 static uint32_t take_number(struct heap *h)
 {
     uint32_t b = h->free_buffer;
@@ -73,18 +71,24 @@ static uint32_t take_number(struct heap *h)
     return b;
 }
 
+/* Most of it is never touched. */
+static uint64_t cut_arrays(struct heap *h, char *memory)
+{
+    struct ptoi_cut c = {.memory = memory};
+    h->open = ptoi_cut(&c, (uint64_t)h->depths, sizeof *h->open);
+    h->lender = ptoi_cut(&c, (uint64_t)h->depths, sizeof *h->lender);
+    h->next_buffer = ptoi_cut(&c, ptoi_heap_buffers_max(h->window), sizeof *h->next_buffer);
+    return c.bytes;
+}
+
 bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32_t depths)
 {
     *h = (struct heap){.window = w, .ring_bytes = ring_bytes, .depths = depths};
     h->chunk = calloc(w->segment_count, sizeof *h->chunk);
     h->taken = calloc(w->segment_count / 64 + 1, sizeof *h->taken);
     h->full = calloc(w->segment_count, sizeof *h->full);
-    h->open = ptoi_memory_map((uint64_t)depths * sizeof *h->open, false);
-    h->lender = ptoi_memory_map((uint64_t)depths * sizeof *h->lender, false);
-    void *numbers =
-        mmap(NULL, number_bytes(w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    h->next_buffer = numbers == MAP_FAILED ? NULL : numbers;
-    if (!h->chunk || !h->taken || !h->full || !h->open || !h->lender || !h->next_buffer) {
+    cut_arrays(h, ptoi_memory_map(cut_arrays(h, NULL), false));
+    if (!h->chunk || !h->taken || !h->full || !h->open) {
         ptoi_heap_free(h);
         return false;
     }
@@ -120,9 +124,8 @@ void ptoi_heap_free(struct heap *h)
     free(h->chunk);
     free(h->taken);
     free(h->full);
-    ptoi_memory_unmap(h->open, (uint64_t)h->depths * sizeof *h->open);
-    ptoi_memory_unmap(h->lender, (uint64_t)h->depths * sizeof *h->lender);
-    if (h->next_buffer) munmap(h->next_buffer, number_bytes(h->window));
+    void *memory = h->open;
+    if (memory) ptoi_memory_unmap(memory, cut_arrays(h, NULL));
     *h = (struct heap){0};
 }
 

@@ -1,33 +1,30 @@
 /* scope_stack.c - see scope_stack.h. */
 #include "scope_stack.h"
 #include "shared/check.h"
-#include <sys/mman.h>
+#include "shared/map_memory.h"
 
 /* Touched as far as scopes are open and buffers are alive at once: most of it never becomes memory. */
-static void *reserve(uint64_t bytes)
+static uint64_t cut_arrays(struct scope_stack *s, char *memory)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    struct ptoi_cut c = {.memory = memory};
+    s->scope = ptoi_cut(&c, (uint64_t)s->capacity, sizeof *s->scope);
+    s->record = ptoi_cut(&c, s->granules, sizeof *s->record);
+    s->starts = ptoi_cut(&c, s->granules, sizeof *s->starts);
+    s->lifetime = ptoi_cut(&c, s->granules + 1, sizeof *s->lifetime);
+    return c.bytes;
 }
 
 bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules)
 {
     *s = (struct scope_stack){.capacity = capacity, .granules = granules};
-    s->scope = reserve((uint64_t)capacity * sizeof *s->scope);
-    s->record = reserve(granules * sizeof *s->record);
-    s->starts = reserve(granules * sizeof *s->starts);
-    s->lifetime = reserve((granules + 1) * sizeof *s->lifetime);
-    if (s->scope && s->record && s->starts && s->lifetime) return true;
-    ptoi_scopes_free(s);
-    return false;
+    cut_arrays(s, ptoi_memory_map(cut_arrays(s, NULL), false));
+    return s->scope != NULL;
 }
 
 void ptoi_scopes_free(struct scope_stack *s)
 {
-    if (s->scope) munmap(s->scope, (uint64_t)s->capacity * sizeof *s->scope);
-    if (s->record) munmap(s->record, s->granules * sizeof *s->record);
-    if (s->starts) munmap(s->starts, s->granules * sizeof *s->starts);
-    if (s->lifetime) munmap(s->lifetime, (s->granules + 1) * sizeof *s->lifetime);
+    void *memory = s->scope;
+    ptoi_memory_unmap(memory, cut_arrays(s, NULL));
     *s = (struct scope_stack){0};
 }
 

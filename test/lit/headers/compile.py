@@ -1,6 +1,9 @@
 """Compiles every public header alone, the macros that make parameters, and the runtime's core, with each compiler that is installed and
 for each standard of C and C++ that it knows; and runs what the macros make, in C and in C++."""
-import glob, os, shutil, subprocess, sys
+import glob, os, shutil, subprocess, sys, tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Inputs"))
+import clang_once
 
 root, prefix, can_link = sys.argv[1], sys.argv[2], sys.argv[3] == ""
 include = os.path.join(root, "runtime", "include")
@@ -42,6 +45,19 @@ def run(command, text, what):
 
 def compile(command, text, what):
     run(command + warnings + check + ["-I", include, "-"], text, what)
+
+def compile_each(command, texts):
+    """texts: (text, what it is)."""
+    if not command[0].startswith("clang"):
+        for text, what in texts:
+            compile(command, text, what)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        files = [os.path.join(folder, what.replace("/", "_") + ".h") for _, what in texts]
+        for file, (text, _) in zip(files, texts):
+            with open(file, "w") as f:
+                f.write(text)
+        run(clang_once.command([*command, *warnings, *check, "-I", include], files), "", "headers")
 
 def standards(compiler, language, names):
     known = [s for s in names if subprocess.run([compiler, f"-std={s}", f"-x{language}", *check, "-"], input="int x;", text=True,
@@ -87,9 +103,8 @@ with open(uses) as f:
     macros = f.read()
 every = "".join(f"#include <pto/{header}>\n" for header in headers)
 for compiler in c:
-    for header in headers:
-        compile([compiler, "-std=c11", "-xc"], use.format(header), header)
-        count += 1
+    compile_each([compiler, "-std=c11", "-xc"], [(use.format(header), header) for header in headers])
+    count += len(headers)
     known = standards(compiler, "c", ("c11", "c17", "c23", "c2x"))
     for standard in known:
         compile([compiler, f"-std={standard}", "-xc"], macros, "the parameter macros")
@@ -99,8 +114,7 @@ for compiler in plus_plus:
     known = standards(compiler, "c++", ("c++11", "c++14", "c++17", "c++20", "c++23", "c++2b"))
     for standard in known: # what a header lacks alone does not depend on the standard
         texts = [(use.format(header), header) for header in headers] if standard == known[0] else [(every, "all headers")]
-        for text, name in texts:
-            compile([compiler, f"-std={standard}", "-xc++"], text, name)
+        compile_each([compiler, f"-std={standard}", "-xc++"], texts)
         compile([compiler, f"-std={standard}", "-xc++"], macros, "the parameter macros in C++")
         compile([compiler, f"-std={standard}", "-xc++", "-O2"], plus, "a submit in C++")
         count += len(texts) + 2

@@ -12,6 +12,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Inputs"))
+import clang_once  # pylint: disable=wrong-import-position
+
 ptoc, include, folder = sys.argv[1:4]
 every = int(os.environ.get("PTO_CORPUS_EVERY", "5"))
 folder = pathlib.Path(folder)
@@ -49,8 +52,9 @@ def generate(job):
 
 def compile(job):
     compiler, files = job
-    done = subprocess.run([compiler, "-std=c11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I" + include, *map(str, files)],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    driver = [compiler, "-std=c11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I" + include]
+    command = clang_once.command(driver, files) if "clang" in compiler else driver + [str(f) for f in files]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return compiler, done.stdout.decode(errors="replace")
 
 
