@@ -71,6 +71,7 @@ void plan_destroy(struct plan *p)
     ptrmap_free(&p->function_of);
     ptrmap_free(&p->moved_in);
     ptrmap_free(&p->gapped);
+    ptrmap_free(&p->writers);
     for (size_t i = 0; i < p->frame_list.count; i++) {
         vec_free(&p->frame_list.data[i]->tensors);
         vec_free(&p->frame_list.data[i]->slots);
@@ -94,6 +95,12 @@ const struct call *plan_joined(const struct plan *p, const struct call *call)
 bool tensor_is_new(const struct symbol *s)
 {
     return s->kind == SYM_LET && s->type && s->type->kind == TYPE_TENSOR && !s->region;
+}
+
+bool tensor_has_one_writer(const struct plan *p, const struct symbol *s)
+{
+    const struct tensor_writers *const it = ptrmap_get(&p->writers, s);
+    return it && it->count == 1 && !it->is_shared;
 }
 
 bool formal_is_moved_in(const struct plan *p, const struct symbol *s)

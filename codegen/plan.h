@@ -16,6 +16,7 @@ struct arena;
 struct function_bounds;
 struct joined_kernel;
 struct ir_function;
+struct ir_op;
 struct lowering;
 struct frame_plan;
 
@@ -27,6 +28,13 @@ struct memory_model {
     int64_t granule;      /* every buffer is a multiple of so many bytes */
     struct ptrmap bounds; /* through bounds_in() */
     int depth;            /* calls that are being looked at, one in the other */
+};
+
+/* Of a tensor that a function makes in memory of its own. */
+struct tensor_writers {
+    const struct ir_op *loop; /* the innermost around its `let`; NULL: none */
+    int count;                /* of tasks in the text with all of it as their output */
+    bool is_shared;           /* something else may write it, or its memory */
 };
 
 struct plan {
@@ -51,6 +59,7 @@ struct plan {
     VEC(struct function_bounds *) bound_list; /* the same, to be freed */
     struct ptrmap frames;                     /* function -> struct frame_plan */
     VEC(struct frame_plan *) frame_list;      /* the same, to be freed */
+    struct ptrmap writers;                    /* tensor -> struct tensor_writers; see tensor_has_one_writer() */
     struct ptrmap slots;                      /* tensor -> struct tensor_plan, where it lies in a frame */
 
     struct ranges ranges; /* function: being looked at, or printed */
@@ -79,6 +88,8 @@ void symbol_leaves(struct symbol *s, symbol_list *list);
 void flat_formals(const struct symbol *callee, symbol_list *list);
 void flat_results(const struct symbol *callee, symbol_list *list);
 bool formal_is_moved_in(const struct plan *p, const struct symbol *s); /* by `own`, or by the pass `moves` */
+/* One task writes all of it, before anything else is done with it, and nothing writes it, or its memory, again. */
+bool tensor_has_one_writer(const struct plan *p, const struct symbol *s);
 bool tensor_is_new(const struct symbol *s); /* a LET that names storage of its own, not a piece of another tensor */
 
 #endif

@@ -30,6 +30,8 @@ static void print_written(struct emitter *e, struct strbuf *b, const struct ir_v
     strbuf_puts(b, "))");
 }
 
+static bool is_read(const struct ir_argument *a) { return a->direction == DIR_IN || a->direction == DIR_NONE; }
+
 static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct ir_argument *a,
                               const struct symbol *formal)
 {
@@ -45,6 +47,8 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
     } else {
         if (formal->by)
             strbuf_printf(b, "PTO_ACC_BY(PTO_BY_%s, ", accumulators_id(formal->by));
+        else if (is_read(a) && tensor_has_one_writer(e->plan, a->view->region->base))
+            strbuf_puts(b, "PTO_INPUT_OF(");
         else
             strbuf_printf(b, "%s(", a->written ? "PTO_INOUT_PART" : macros[a->direction]);
         print_base(e, b, a->view->region);

@@ -46,6 +46,7 @@ static inline void describe_buffer(struct orchestrator *o, struct buffer_record 
     r->birth = birth;
     r->maker = o->fast.open->number; /* of the task that is being submitted */
     r->output = 0;
+    r->map_is_open = false;
     r->elements = 0;
     r->site = *o->site;
     r->name = name;
@@ -72,10 +73,6 @@ static void open_buffer(struct orchestrator *o, const struct room *room, uint64_
     o->buffers.moved += r->at != r->place;
     if (o->flow.recorder) r->recorded = ptoi_record_buffer(o->flow.recorder, room->bytes);
     if (o->buffers.slots) ptoi_slots_forget(o->buffers.slots, room->at, room->bytes);
-    if (!o->inlined.is_active) {
-        int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
-        ptoi_map_open(o->edges.map, &r->map, low, low + (int64_t)room->bytes);
-    }
     ptoi_scope_own(&o->scopes, room->depth, room->buffer);
     if (o->buffers.outliving) ptoi_outliving_born(o->buffers.outliving, room->buffer, o->scopes.serial);
 }

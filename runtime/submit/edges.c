@@ -7,13 +7,6 @@
 #include "publish.h"
 #include "submission.h"
 
-void ptoi_note_producer(struct map_found *found, uint64_t id)
-{
-    for (int32_t k = 0; k < found->count; k++)
-        if (found->task_id[k] == id) return;
-    found->task_id[found->count++] = id;
-}
-
 /* The tasks that made the buffers; after the map, which keeps its own marks. */
 static void find_births(struct orchestrator *o, const struct submission *s)
 {

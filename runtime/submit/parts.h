@@ -115,12 +115,14 @@ void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
 static inline struct map_buffer *ptoi_map_of_buffer(struct orchestrator *o, struct buffer_record *r,
                                                     const PTOTaskParam *p)
 {
-    const int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
-    if (r->map.low != start || r->map.high != start + (int64_t)r->bytes) /* made while tasks executed inline */
-        ptoi_map_open(o->edges.map, &r->map, start, start + (int64_t)r->bytes);
     /* Note [single writer]: the producer is the birth, and no later write will look for this reader. */
-    const bool bypass = p->kind == PTO_PARAM_INPUT && (p->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH;
-    return bypass ? NULL : &r->map;
+    if (p->kind == PTO_PARAM_INPUT && (p->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH) return NULL;
+    if (!r->map_is_open) { /* most buffers with a single writer never need it */
+        const int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
+        ptoi_map_open(o->edges.map, &r->map, start, start + (int64_t)r->bytes);
+        r->map_is_open = true;
+    }
+    return &r->map;
 }
 /* Writes all but low and high of the region of an access that has bytes between its rows.  first: the address of the
  * element whose indices are all 0.  Cannot fail: the decoder has seen that the access is one. */
@@ -129,7 +131,12 @@ void ptoi_region_of_rows(struct region *r, int64_t first, int64_t unit, int rank
 PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s);
 /* Everything in the window that an await must follow goes to o->edges.found, completed or not. */
 void ptoi_find_producers(struct orchestrator *o, struct submission *s);
-void ptoi_note_producer(struct map_found *found, uint64_t id); /* unless it is there */
+static inline void ptoi_note_producer(struct map_found *found, uint64_t id) /* unless it is there */
+{
+    for (int32_t k = 0; k < found->count; k++)
+        if (found->task_id[k] == id) return;
+    found->task_id[found->count++] = id;
+}
 
 /* ---- plain.c, deferred.c, inline.c: the ways of a task ---------------------------------------------------------- */
 

@@ -208,58 +208,50 @@ static inline bool has_room(struct orchestrator *o, int32_t count)
     return true;
 }
 
-/* What is said of the task, which comes first, if at all. */
-struct terms_said {
-    int32_t priority;
-    const char *name;
-};
-
-/* The first parameter behind that; NULL: it is not plain. */
-static __attribute__((noinline)) const PTOTaskParam *read_terms(const PTOTaskParam *p, const PTOTaskParam *end,
-                                                                struct terms_said *said)
-{
-    for (; p < end && p->kind > PTO_PARAM_SCALAR; p++)
-        if (p->kind == PTO_PARAM_PRIORITY && p->at == (int32_t)p->at)
-            said->priority = (int32_t)p->at;
-        else if (p->kind == PTO_PARAM_NAME)
-            said->name = p->buffer;
-        else
-            return NULL;
-    return p;
-}
-
-/* What of the task is known before its arguments are looked at, in a slot that no other role reads yet. */
-static inline void begin_slot(const struct orchestrator *o, struct task_slot *t, const PTOKernel *kernel, int32_t count,
-                              const struct terms_said *said)
+/* What of the task is known before its parameters are looked at, in a slot that no other role reads yet. */
+static inline void begin_slot(const struct orchestrator *o, struct task_slot *t, const PTOKernel *kernel)
 {
     t->id = o->rings.head;
     t->kernel = ptoi_image_offset_of(kernel);
     t->site = ptoi_image_offset(*o->site);
     t->arg_begin = o->rings.arg_head;
-    t->priority = said->priority;
-    t->param_count = (uint16_t)count;
+    t->priority = 0;
     t->worker = (uint8_t)kernel->worker;
-    t->name = ptoi_image_offset(said->name);
+    t->name = 0;
+}
+
+/* What is said of the task, which comes first, if at all.  The first parameter behind that; NULL: it is not plain. */
+static __attribute__((noinline)) const PTOTaskParam *read_terms(const PTOTaskParam *p, const PTOTaskParam *end,
+                                                                struct task_slot *t)
+{
+    for (; p < end && p->kind > PTO_PARAM_SCALAR; p++)
+        if (p->kind == PTO_PARAM_PRIORITY && p->at == (int32_t)p->at)
+            t->priority = (int32_t)p->at;
+        else if (p->kind == PTO_PARAM_NAME)
+            t->name = ptoi_image_offset(p->buffer);
+        else
+            return NULL;
+    return p;
 }
 
 int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     uint64_t birth[PLAIN_PARAMS];
     const PTOTaskParam *p = params, *const end = params + count;
-    struct terms_said said = {0};
     if ((uint32_t)count > PLAIN_PARAMS || !has_room(o, count)) return ORCH_NOT_PLAIN;
+    struct task_slot *const t = &o->rings.slot[o->rings.head & o->window->task_mask];
+    begin_slot(o, t, kernel);
     if (count > 0 && PTO_RARE_(p->kind > PTO_PARAM_SCALAR)) {
-        p = read_terms(p, end, &said);
+        p = read_terms(p, end, t);
         if (!p) return ORCH_NOT_PLAIN;
         count = (int32_t)(end - p);
     }
     struct arg_head *const head = window_args(o->window, o->rings.arg_head);
-    struct task_slot *const t = &o->rings.slot[o->rings.head & o->window->task_mask];
     struct map_entry *const entry = ptoi_map_place(o->edges.map, count);
     struct cursor c = {head, (int64_t *)(head + count), entry, o->edges.near};
     struct pass q;
     if (!entry) return ORCH_NOT_PLAIN;
-    begin_slot(o, t, kernel, count, &said);
+    t->param_count = (uint16_t)count;
     q.birth = birth;
     q.exclusive = 0;
     q.flags = 0;
