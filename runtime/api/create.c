@@ -82,17 +82,27 @@ static bool serves_ranks(const PTOConfig *c, bool is_planned)
     return is_planned ? is_simulated : c->engine == PTO_ENGINE_THREADS || c->engine == PTO_ENGINE_SERIAL;
 }
 
+/* Before the backend is opened, which may fail for a reason of its own. */
+static PTOStatus check_ranks(const PTOConfig *c, const struct engine *engine, const struct dist_config *ranks)
+{
+    if (!serves_ranks(c, !ranks->wire))
+        return ptoi_refuse(PTO_ERR_UNSUPPORTED, "several ranks need the engine %s, not %s",
+                           ranks->wire ? "threads or serial" : "timing or graph, which plan them", engine->name);
+    if (strcmp(c->backend, "sim") != 0)
+        return ptoi_refuse(PTO_ERR_UNSUPPORTED, "several ranks need the backend sim, not %s", c->backend);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        if (c->external[t])
+            return ptoi_refuse(PTO_ERR_UNSUPPORTED, "several ranks cannot have external workers ('%s')",
+                               pto_worker_type_name((PTOWorkerType)t));
+    if (c->replay && ranks->collects == COLLECTS_EVERYWHERE)
+        return ptoi_refuse(PTO_ERR_UNSUPPORTED, "a host program on several ranks cannot replay a schedule");
+    return PTO_OK;
+}
+
 /* Where there are several ranks, every submit is seen, and transfers are tasks that no worker executes. */
 static PTOStatus open_ranks(PTORuntime *rt, const struct dist_config *ranks)
 {
     PTOConfig *c = &rt->core.config;
-    bool external = false;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    const bool is_replayed = c->replay && (!ranks->wire || ranks->collects == COLLECTS_EVERYWHERE);
-    if (!serves_ranks(c, !ranks->wire) || rt->core.backend->mirror || external || is_replayed)
-        return ptoi_refuse(PTO_ERR_UNSUPPORTED,
-                           "several ranks need the engine threads or serial and the backend sim, and have no external "
-                           "workers, and a host program no replay");
     if (ranks->wire && rt->core.engine->completed) c->external[PTO_WORKER_ACCELERATOR] = true;
     rt->dist = ptoi_dist_open(rt, &rt->core, &ptoi_local_calls, ranks);
     return rt->dist ? PTO_OK : ptoi_refuse(PTO_ERR_NOMEM, "no memory for the homes and transfers of ranks");
@@ -235,6 +245,8 @@ static PTORuntime *create(const PTOConfig *config, const struct dist_config *ran
     if (!engine)
         *status = ptoi_refuse(PTO_ERR_UNSUPPORTED,
                               "this build has no such engine (it has threads, serial, timing, process and graph)");
+    else if (ranks)
+        *status = check_ranks(&c, engine, ranks);
     const struct backend *backend = NULL;
     if (*status == PTO_OK) backend = ptoi_backend_open(&c, status, ptoi_thread_message, sizeof ptoi_thread_message);
     if (!backend) return NULL;

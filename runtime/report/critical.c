@@ -249,10 +249,17 @@ static void write_changes(const struct words *w, const struct whatif_limits *tod
     write_change(w, "submits of no time (fewer, larger tasks)", ptoi_whatif_time(w->record, &l), time);
 }
 
+/* All of it was recorded, and there was nothing. */
+static bool had_no_tasks(const PTORuntime *rt)
+{
+    const struct recorder *r = rt->core.recorder;
+    return r && r->tasks == 0 && r->lost == 0 && !ptoi_is_running(rt) && ptoi_status(rt->core.run_status) == PTO_OK;
+}
+
 void ptoi_advise_write(PTORuntime *rt, FILE *out)
 {
     if (!is_readable(rt)) {
-        fprintf(out, "\nNo advice: the run was not recorded completely\n");
+        fprintf(out, "\nNo advice: the run %s\n", had_no_tasks(rt) ? "had no tasks" : "was not recorded completely");
         return;
     }
     const struct words w = words_of(rt, out);

@@ -161,11 +161,12 @@ def range_of(line, begin, end_line, end):
 
 
 def offset_of(text, position):
-    """Of a position in bytes, in a text of bytes."""
-    lines = text.split(b"\n")
+    """Of a position in bytes, in a text of bytes; "\\n", "\\r\\n" and "\\r" end a line, and what lies behind the end of a line is that end."""
+    lines = text.splitlines(keepends=True) + [b""]
     if position["line"] >= len(lines):
         return len(text)
-    return sum(len(line) + 1 for line in lines[:position["line"]]) + min(position["character"], len(lines[position["line"]]))
+    line = lines[position["line"]].rstrip(b"\r\n")
+    return sum(map(len, lines[:position["line"]])) + min(position["character"], len(line))
 
 
 def apply_edits(text, edits):

@@ -54,7 +54,7 @@ def fresh(name, taken, *texts):
 def names_of(client, path, text):
     """(line, character, name) of each name that can be renamed, each declaration once."""
     seen, found = set(), []
-    for number, line in enumerate(text.split(b"\n")):
+    for number, line in enumerate(text.splitlines()):
         for word in WORD.finditer(line.split(b"//")[0]):
             answer = client.end(client.begin("textDocument/prepareRename", {
                 "textDocument": {"uri": uri_of(path)}, "position": {"line": number, "character": word.start()}}))
@@ -151,6 +151,54 @@ def refusals(ptoc, folder):
     assert client.quit() == 0
 
 
+def c_functions(ptoc, folder):
+    """A kernel whose C symbol is its name keeps the symbol, be it in a module or one of several of that name; what only C would refuse is refused."""
+    client, module, path = Client(ptoc), os.path.join(folder, "c.pto"), os.path.join(folder, "calls.pto")
+    declared = ('kernel bare<N>(inout v: f32[N]) on cpu // a file of C has it\n;\n'
+                'kernel bare<N>(inout v: i32[N]) extern "bare_i32";\n'
+                'kernel mine<N>(inout v: f32[N]) on cpu extern "of_c";\n'
+                'kernel each<N, E: any>(inout v: E[N]) on cpu extern "each_$E";\n'
+                'const TT = 4;\n'
+                'kernel body<N>(inout v: f32[N]) on cpu { v[0] = TT; }\n')
+    text = ('import "c.pto" as c;\nexport orch go<N>(inout x: f32[N], inout y: i32[N]) {\n'
+            '  c.bare(inout x); c.bare(inout y); c.mine(inout x); c.body(inout x); c.each(inout x);\n}\n')
+    with open(module, "w") as f:
+        f.write(declared)
+    assert client.open(path, text) == []
+
+    def ask(character, name):
+        return client.end(client.begin("textDocument/rename", {
+            "textDocument": {"uri": uri_of(path)}, "newName": name, "position": {"line": 2, "character": character}}))
+
+    def renamed(character, name):
+        changes = ask(character, name)["result"]["changes"]
+        return [apply_edits(t.encode(), changes[uri_of(p)]).decode() for p, t in ((module, declared), (path, text))]
+
+    def symbols(*files):
+        for p, t in zip((module, path), files):
+            with open(p, "w") as f:
+                f.write(t)
+        c = c_of(ptoc, path, files[1].encode())
+        return sorted(re.findall(r"^extern int (\w+)\(", c, re.M))
+    before = symbols(declared, text)
+    assert before == ["bare", "bare_i32", "each_f32", "of_c"], before
+    fresh = declared.replace("kernel bare", "kernel fresh").replace("\n;", '\n extern "bare";')
+    assert renamed(4, "fresh") == [fresh, text.replace("c.bare", "c.fresh")], renamed(4, "fresh")
+    assert symbols(*renamed(4, "fresh")) == before
+    assert renamed(4, "bare") == [declared, text]
+    mine = text.index("c.mine") - text.index("  c.bare") + 2
+    assert renamed(mine, "of_c") == [declared.replace("mine", "of_c"), text.replace("mine", "of_c")]  # its own symbol is no other kernel's
+    for name in ("of_c", "each_f32"):
+        assert "is the C symbol of another kernel" in ask(4, name)["error"]["message"], name
+    symbols(declared, text)
+    client.open(module)
+    for name in ("static", "_Bool", "__x"):
+        error = client.refused("textDocument/rename", {"textDocument": {"uri": uri_of(module)}, "newName": name,
+                                                       "position": {"line": 5, "character": 7}})
+        assert "is a word of C" in error["message"], error
+    assert client.quit() == 0
+
+
 def across_files(ptoc, folder):
     """A name of a module is renamed in it and in all that is open and imports it, be the module open or not."""
     client = Client(ptoc)
@@ -177,6 +225,7 @@ def main():
         folder = os.path.realpath(folder)
         refusals(ptoc, folder)
         across_files(ptoc, folder)
+        c_functions(ptoc, folder)
         for path, text in programs(source, 1 if whole else 40):
             is_example = os.sep + "examples" + os.sep in path
             if os.sep + "std" + os.sep in path:

@@ -96,6 +96,32 @@ def positions(folder):
         assert c.quit() == 0
 
 
+def line_ends(folder):
+    """A line of a client ends with "\\n", "\\r\\n" or "\\r": places of messages and of changes count these."""
+    for end in ("\n", "\r\n", "\r"):
+        c, path = Client(PTOC), os.path.join(folder, "l.pto")
+        got = c.open(path, BAD.replace("\n", end))
+        assert [d["range"] for d in got] == [range_of(1, 8, 1, 9)], (end, got)
+        c.change(path, (range_of(1, 8, 1, 99), "n;"))
+        assert c.messages(uri_of(path)) == []
+        assert c.quit() == 0
+
+
+def layout_of_line_ends(folder):
+    """Formatting makes what `ptoc fmt` makes, also where only the ends of lines change, and then nothing more."""
+    text = "// a\r\nexport orch f(n: i64) {\r\n  print  n;\r\n  // b\r\n\r\n  print n;\n}\r\n"
+    for sample in (GOOD.replace("\n", "\r\n"), text, text + "\r\n", text.replace("\r\n", "\n", 1), GOOD[:-1].replace("\n", "\r\n") + "\n",
+                   GOOD.replace("\n", "\r\n", 1), GOOD.replace("\n", "\r")):
+        c, path = Client(PTOC), os.path.join(folder, "e.pto")
+        assert c.open(path, sample) == []
+        want = subprocess.run([PTOC, "fmt", "-"], input=sample.encode(), capture_output=True, check=True).stdout
+        got = apply_edits(sample.encode(), c.at("formatting", path, options={}))
+        assert got == want, (sample, got, want)
+        c.change(path, got.decode())
+        assert c.at("formatting", path, options={}) == []
+        assert c.quit() == 0
+
+
 def changes(folder):
     """Pieces are replaced in their order; what lies behind the end, or is the wrong way round, is clamped; a change of a document that is
     not open is none."""
@@ -234,7 +260,7 @@ def the_log(folder):
 
 
 def main():
-    claims = [exit_codes, order_of_a_session, cancelled_requests, ten_changes_are_one_check, positions, changes,
+    claims = [exit_codes, order_of_a_session, cancelled_requests, ten_changes_are_one_check, positions, line_ends, layout_of_line_ends, changes,
               imports_see_what_is_open, actions, messages_of_bodies, the_log]
     for claim in claims:
         with tempfile.TemporaryDirectory() as folder:

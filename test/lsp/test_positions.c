@@ -43,6 +43,22 @@ TEST(what_lies_behind_an_end_is_that_end)
     lines_free(&l);
 }
 
+TEST(a_lone_carriage_return_ends_a_line)
+{
+    struct lines l = {0};
+    static const char ends[] = "a\r\rb\r\n\r";
+    lines_make(&l, ends, sizeof ends - 1);
+    EXPECT(l.starts.count == 5);
+    expect(&l, ENCODING_UTF16, 1, 0, 1);
+    expect(&l, ENCODING_UTF16, 2, 1, 0);
+    expect(&l, ENCODING_UTF16, 4, 2, 1);
+    expect(&l, ENCODING_UTF16, 6, 3, 0);
+    expect(&l, ENCODING_UTF16, 7, 4, 0);
+    EXPECT(lines_offset(&l, (struct position){0, 9}, ENCODING_UTF16) == 1);
+    EXPECT(lines_offset(&l, (struct position){2, 9}, ENCODING_UTF16) == 4);
+    lines_free(&l);
+}
+
 TEST(a_place_inside_of_a_character_is_its_begin)
 {
     struct lines l = {0};

@@ -563,16 +563,41 @@ TEST(a_run_has_one_status_on_all_ranks)
 
 /* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
-TEST(engines_that_cannot_have_ranks_are_refused)
+static void start_nothing(void *cx, int64_t task, const PTOKernel *kernel, const PTOArg *args, int32_t count)
+{
+    (void)cx, (void)task, (void)kernel, (void)args, (void)count;
+}
+
+/* Nothing of the refused runtime was opened: CANN, which may not be there, is not looked for. */
+TEST(what_ranks_cannot_have_is_refused_by_its_name)
 {
     struct medium *m = medium_open(&(struct medium_config){.ranks = 1, .slots = 2});
-    static const PTOEngine engines[] = {PTO_ENGINE_PROCESS, PTO_ENGINE_TIMING, PTO_ENGINE_GRAPH};
-    for (int k = 0; k < 3; k++) {
+    static const struct {
+        PTOConfig config;
+        bool is_planned, is_program;
+        const char *reason;
+    } refused[] = {
+        {{.engine = PTO_ENGINE_PROCESS}, false, false, "several ranks need the engine threads or serial, not process"},
+        {{.engine = PTO_ENGINE_TIMING}, false, false, "several ranks need the engine threads or serial, not timing"},
+        {{.engine = PTO_ENGINE_GRAPH}, false, false, "several ranks need the engine threads or serial, not graph"},
+        {{.engine = PTO_ENGINE_SERIAL}, true, false, "need the engine timing or graph, which plan them, not serial"},
+        {{.backend = "ascend"}, false, false, "several ranks need the backend sim, not ascend"},
+        {{.external = {[PTO_WORKER_CUBE] = true}, .external_start = start_nothing},
+         false,
+         false,
+         "external workers ('cube')"},
+        {{.replay = "x"}, false, true, "a host program on several ranks cannot replay a schedule"},
+    };
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
         PTOStatus status;
-        const struct dist_config ranks = {.wire = medium_wire(m, 0), .copy_bytes = KEPT, .sends = 1};
-        EXPECT(!ptoi_create_ranked(&(PTOConfig){.engine = engines[k]}, &ranks, &status));
+        const struct dist_config ranks = {.wire = refused[k].is_planned ? NULL : medium_wire(m, 0),
+                                          .ranks = 2,
+                                          .copy_bytes = KEPT,
+                                          .collects = refused[k].is_program ? COLLECTS_EVERYWHERE : COLLECTS_NOTHING,
+                                          .sends = 1};
+        EXPECT(!ptoi_create_ranked(&refused[k].config, &ranks, &status));
         EXPECT_EQ(status, PTO_ERR_UNSUPPORTED);
-        EXPECT(strstr(pto_last_error(NULL), "several ranks need the engine threads or serial") != NULL);
+        EXPECT(strstr(pto_last_error(NULL), refused[k].reason) != NULL);
         free(ranks.wire);
     }
     medium_close(m);

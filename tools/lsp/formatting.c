@@ -39,6 +39,9 @@ bool formatting_edit(struct server *s, const struct document *d, struct strbuf *
     while (same > 0 && d->text[same - 1] != '\n') same--;
     while (tail < most - same && d->text[d->length - 1 - tail] == text.data[text.length - 1 - tail]) tail++;
     while (tail > 0 && d->text[d->length - tail] != '\n') tail--;
+    /* Between "\r" and "\n" a client has no position: where that "\r" changes, the next line is the end. */
+    const bool splits = tail > 0 && tail < d->length - same && d->text[d->length - tail - 1] == '\r';
+    if (splits) tail--;
     const struct range range = lines_range(&d->lines, same, d->length - tail, s->encoding);
     text_edit_json(edit, range, text.data ? text.data + same : "", text.length - tail - same);
     return true;

@@ -1,5 +1,6 @@
 /* positions.c - bytes of a text, and the lines and characters by which a client names them.
- * Idea       the compiler counts bytes, the protocol UTF-16 units; they are converted here and nowhere else.
+ * Idea       the compiler counts bytes, the protocol UTF-16 units; they are converted here and nowhere else.  For the
+ *            protocol a lone "\r" ends a line, too; the compiler's own lines end with "\n" alone.
  * Invariant  an offset that is given out is at most the length of the text, and not inside of a character.
  * Tests      test/lsp/test_positions.c
  */
@@ -12,10 +13,9 @@ void lines_make(struct lines *l, const char *text, size_t length)
     l->length = length;
     l->starts.count = 0;
     vec_push(&l->starts, 0);
-    const char *end = text + length, *at = text;
-    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        at++;
-        vec_push(&l->starts, (uint32_t)(at - text));
+    for (size_t i = 0; i < length; i++) {
+        const bool is_end = text[i] == '\n' || (text[i] == '\r' && (i + 1 == length || text[i + 1] != '\n'));
+        if (is_end) vec_push(&l->starts, (uint32_t)(i + 1));
     }
 }
 
@@ -37,7 +37,7 @@ static uint32_t units(size_t bytes, enum encoding encoding)
     return encoding == ENCODING_UTF8 ? (uint32_t)bytes : bytes == 4 ? 2 : 1;
 }
 
-/* Where the line ends, in front of "\n" or "\r\n". */
+/* Where the line ends, in front of "\n", "\r\n" or "\r". */
 static const char *line_end(const struct lines *l, size_t line)
 {
     const bool is_last = line + 1 == l->starts.count;

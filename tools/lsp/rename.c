@@ -1,16 +1,26 @@
 /* rename.c - another name for what a name means.
  * Idea       the changes are made in copies of the texts, and these are checked: the new name is good if no message is
- *            new, and every name still means the same declaration.  So no rule of the language is repeated here.
+ *            new, and every name still means the same declaration.  So no rule of the language is repeated here, but
+ *            for those of C: a kernel that is elsewhere keeps its symbol, and the name in a C body is no word of C.
  * Invariant  what is refused is refused with a sentence, and nothing is changed.
  * Blocks     in checking the renamed program.
  * Tests      test/lsp/rename.py
  */
+#include "codegen.h"
+#include "emit/mangle.h"
 #include "navigation.h"
 #include "support/arena.h"
 #include "support/intern.h"
 #include "syntax/lexer.h"
 #include <stdarg.h>
 #include <string.h>
+
+/* What is written in place of a piece of a file. */
+struct change {
+    const struct name_place *place; /* of the name that is the reason */
+    struct span at;
+    const char *text;
+};
 
 /* One file as it will be. */
 struct renamed {
@@ -20,8 +30,12 @@ struct renamed {
 
 struct renaming {
     struct server *server;
+    struct arena *mem;
     const char *name;
+    const struct document *document; /* where the rename was asked for, and the name there */
+    const struct name_use *use;
     place_list places;
+    VEC(struct change) changes; /* those of one file in their order */
     VEC(struct renamed) files;
 };
 
@@ -74,16 +88,35 @@ void prepare_rename_request(struct server *s, const json_t *params, struct reply
 
 /* ---- the texts with the new name --------------------------------------------------------------------------------- */
 
-/* What is written at a place; *at: where. */
-static const char *written_at(const struct renaming *w, const struct name_place *p, struct span *at,
-                              struct strbuf *text)
+static void add_change(struct renaming *w, const struct name_place *p, struct span at, const char *text)
 {
-    *at = p->use->at;
-    if (!p->use->is_path) return w->name;
-    const struct span path = p->use->node->import.path->at; /* import "f.pto": it gets an `as` */
-    *at = (struct span){path.file, path.end, path.end};
-    strbuf_printf(text, " as %s", w->name);
-    return strbuf_text(text);
+    vec_push(&w->changes, ((struct change){p, at, text}));
+}
+
+/* The declaration of a kernel whose C symbol is its name, because no other is written; else NULL. */
+static const struct ast *named_as_its_symbol(const struct name_use *use)
+{
+    const struct ast *n = use->node;
+    const bool is_kernel = use->declares && use->kind == NAME_KERNEL && use->symbol && n && n->kind == AST_KERNEL;
+    return is_kernel && codegen_kernel_symbol(use->symbol) && !n->kernel->extern_name ? n : NULL;
+}
+
+static void make_changes(struct renaming *w)
+{
+    for (size_t i = 0; i < w->places.count; i++) {
+        const struct name_place *p = &w->places.data[i];
+        const struct ast *kernel = named_as_its_symbol(p->use);
+        if (p->use->is_path) { /* import "f.pto": it gets an `as` */
+            const struct span path = p->use->node->import.path->at;
+            add_change(w, p, (struct span){path.file, path.end, path.end}, arena_printf(w->mem, " as %s", w->name));
+        } else {
+            add_change(w, p, p->use->at, w->name);
+        }
+        if (kernel && strcmp(kernel->name, w->name) != 0) { /* it calls the same C function: `extern` before the `;` */
+            const struct span end = {kernel->at.file, kernel->at.end - 1, kernel->at.end - 1};
+            add_change(w, p, end, arena_printf(w->mem, " extern \"%s\"", kernel->name));
+        }
+    }
 }
 
 static struct renamed *file_of(struct renaming *w, const struct name_place *p)
@@ -102,18 +135,16 @@ static struct renamed *file_of(struct renaming *w, const struct name_place *p)
     return &w->files.data[w->files.count - 1];
 }
 
-/* Places of one file are in their order, so from the last to the first each stays where it is. */
+/* From the last to the first, so that each stays where it is. */
 static void change_texts(struct renaming *w)
 {
-    for (size_t i = w->places.count; i-- > 0;) {
-        struct span at;
-        STRBUF(other);
+    for (size_t i = w->changes.count; i-- > 0;) {
+        const struct change *c = &w->changes.data[i];
         struct strbuf now = {0};
-        struct strbuf *text = &file_of(w, &w->places.data[i])->text;
-        const char *written = written_at(w, &w->places.data[i], &at, &other);
-        strbuf_add(&now, text->data, at.begin);
-        strbuf_puts(&now, written);
-        strbuf_puts(&now, text->data + at.end);
+        struct strbuf *text = &file_of(w, c->place)->text;
+        strbuf_add(&now, text->data, c->at.begin);
+        strbuf_puts(&now, c->text);
+        strbuf_puts(&now, text->data + c->at.end);
         strbuf_free(text);
         *text = now;
     }
@@ -155,6 +186,37 @@ static const char *new_message(const struct result *before, const struct result 
     return NULL;
 }
 
+/* ---- what only C would refuse ---- */
+
+static bool is_symbol_of(const struct symbol *kernel, const char *name)
+{
+    const char *symbol = codegen_kernel_symbol(kernel);
+    bool is_one = symbol && strcmp(symbol, name) == 0;
+    for (const struct symbol *i = kernel->instances; i && !is_one; i = i->next_instance) is_one = is_symbol_of(i, name);
+    return is_one;
+}
+
+/* Is the name the C symbol of another kernel that the document reads? */
+static bool is_taken_by_kernel(const struct renaming *w, struct document *d)
+{
+    const struct name_list *names = result_names(d->good);
+    for (size_t i = 0; i < names->count; i++) {
+        const struct name_use *use = &names->data[i];
+        if (use->declares && use->kind == NAME_KERNEL && use->symbol && is_symbol_of(use->symbol, w->name) &&
+            !name_is_same(d->good, use, w->document->good, w->use))
+            return true;
+    }
+    return false;
+}
+
+static void refuse_words_of_c(const struct renaming *w, struct reply *reply)
+{
+    if (!mangle_is_c_keyword(w->name)) return;
+    for (size_t i = 0; i < w->places.count && !reply->error; i++)
+        if (w->places.data[i].use->is_in_c)
+            refuse(reply, "'%s' is a word of C, and the C body of a kernel uses the name", w->name);
+}
+
 static void try_document(struct renaming *w, struct document *d, struct reply *reply)
 {
     const struct check_request request = {
@@ -179,11 +241,14 @@ static bool has_place(const struct renaming *w, const struct document *d)
 
 static void try_all(struct renaming *w, struct reply *reply)
 {
+    const bool names_a_kernel = w->use->kind == NAME_KERNEL;
     for (size_t i = 0; i < w->server->documents.count && !reply->error; i++) {
         struct document *d = w->server->documents.data[i];
         if (!d->good || !has_place(w, d)) continue;
         if (d->has_syntax_error)
             refuse(reply, "'%s' has a syntax error: nothing can be renamed before it is mended", d->path);
+        else if (names_a_kernel && is_taken_by_kernel(w, d))
+            refuse(reply, "'%s' is the C symbol of another kernel already", w->name);
         else
             try_document(w, d, reply);
     }
@@ -194,16 +259,12 @@ static void try_all(struct renaming *w, struct reply *reply)
 static void add_edits(struct renaming *w, const char *uri, struct strbuf *out)
 {
     const char *comma = "";
-    for (size_t i = 0; i < w->places.count; i++) {
-        const struct name_place *p = &w->places.data[i];
-        if (strcmp(p->at.uri, uri) != 0) continue;
-        struct span at;
-        STRBUF(other);
-        const char *written = written_at(w, p, &at, &other);
-        const struct range range =
-            p->use->is_path ? location_range(w->server, p->document, p->document->good, at) : p->at.range;
+    for (size_t i = 0; i < w->changes.count; i++) {
+        const struct change *c = &w->changes.data[i];
+        struct document *d = c->place->document;
+        if (strcmp(c->place->at.uri, uri) != 0) continue;
         strbuf_puts(out, comma);
-        text_edit_json(out, range, written, strlen(written));
+        text_edit_json(out, location_range(w->server, d, d->good, c->at), c->text, strlen(c->text));
         comma = ",";
     }
 }
@@ -237,11 +298,18 @@ void rename_request(struct server *s, const json_t *params, struct reply *reply)
         refuse(reply, "'%s' is not a name", w.name ? w.name : "");
         return;
     }
+    w.mem = arena_create();
+    w.document = d;
+    w.use = use;
     places_of(s, d, use, true, &w.places);
+    make_changes(&w);
     change_texts(&w);
-    try_all(&w, reply);
+    refuse_words_of_c(&w, reply);
+    if (!reply->error) try_all(&w, reply);
     if (!reply->error) add_changes(&w, &reply->json);
     for (size_t i = 0; i < w.files.count; i++) strbuf_free(&w.files.data[i].text);
     vec_free(&w.files);
+    vec_free(&w.changes);
     places_free(&w.places);
+    arena_destroy(w.mem);
 }
