@@ -189,8 +189,8 @@ static bool was_starved(const struct shared *s, double seconds)
     return false;
 }
 
-/* The watchdogs have so many seconds, 0: none.  A run in which a rank was starved shows nothing: it is repeated, at last
- * with more patience. */
+/* The watchdogs have so many seconds, 0: none.  A run in which a rank was starved shows nothing: it is repeated, at
+ * last with more patience. */
 static struct shared *run_with(enum fault fault, PTOEngine engine, double first, double second, double third)
 {
     static const int slower[] = {1, 1, 8, 16};
