@@ -285,7 +285,11 @@ static bool run_one(uint64_t seed)
 TEST(random_programs)
 {
     const char *programs = getenv("PTO_PROGRAMS"), *first = getenv("PTO_SEED");
+#ifdef PTO_TINY
+    const uint64_t most = 150; /* each wait yields many times */
+#else
     const uint64_t most = PTOI_HAS_SANITIZER ? 25 : 400;
+#endif
     const uint64_t begin = first ? strtoull(first, NULL, 0) : 1, n = programs ? strtoull(programs, NULL, 0) : most;
     for (uint64_t seed = begin; seed < begin + n; seed++) EXPECT(run_one(seed));
 }

@@ -7,7 +7,11 @@
 #include "shared/sanitizer.h"
 #include "unit.h"
 
+#ifdef PTO_TINY
+enum { STANDARD_GRAPHS = 100 }; /* each wait yields many times */
+#else
 enum { STANDARD_GRAPHS = PTOI_HAS_SANITIZER ? 40 : 300 };
+#endif
 enum { MAX_ACCESSES = 4096 };
 
 static void complain(const struct fuzz_program *p, const char *what, int64_t i, int64_t j)
