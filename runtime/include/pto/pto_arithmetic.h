@@ -95,15 +95,24 @@ static inline int64_t pto_cost_limit(bool ok, int64_t value) { return ok ? value
 PTO_COST_OF_TWO(add)
 PTO_COST_OF_TWO(sub)
 PTO_COST_OF_TWO(mul)
-PTO_COST_OF_TWO(div)
-PTO_COST_OF_TWO(mod)
-PTO_COST_OF_TWO(ceil_div)
 PTO_COST_OF_TWO(shl)
 PTO_COST_OF_TWO(shr)
 PTO_COST_OF_ONE(abs)
 PTO_COST_OF_ONE(log2)
 #undef PTO_COST_OF_TWO
 #undef PTO_COST_OF_ONE
+/* Without a divisor: a number that lies in the range which a quotient or remainder may have. */
+#define PTO_COST_OF_QUOTIENT(name, without)                                                                            \
+    static inline int64_t pto_cost_##name(int64_t a, int64_t b)                                                        \
+    {                                                                                                                  \
+        bool ok = true;                                                                                                \
+        int64_t r = b == 0 ? (without) : pto_try_##name(&ok, a, b);                                                    \
+        return pto_cost_limit(ok, r);                                                                                  \
+    }
+PTO_COST_OF_QUOTIENT(div, a)
+PTO_COST_OF_QUOTIENT(mod, 0)
+PTO_COST_OF_QUOTIENT(ceil_div, a)
+#undef PTO_COST_OF_QUOTIENT
 static inline int64_t pto_cost_truncate(double value)
 {
     bool ok = true;
