@@ -61,6 +61,12 @@ static void add_formal(const struct session *s, struct numbers *n, int32_t f)
     add(n, "--dist of", formal->name, hash_of_home(&s->arguments[f].home), IS_HASH);
 }
 
+static void add_program(const struct session *s, struct numbers *n)
+{
+    add(n, "the entry", s->entry->name, ptoi_dist_mix_text(1, s->entry->name), IS_HASH);
+    add(n, "the program", s->program->file, hash_of_formals(s), IS_HASH);
+}
+
 /* NULL: no memory. */
 static struct number *collect(const struct session *s, struct numbers *n)
 {
@@ -70,8 +76,7 @@ static struct number *collect(const struct session *s, struct numbers *n)
     n->all = calloc((size_t)s->entry->formal_count * (PTO_MAX_RANK + 1) + (size_t)s->entry->dim_count + OTHERS,
                     sizeof *n->all);
     if (!n->all) return NULL;
-    add(n, "the entry", s->entry->name, ptoi_dist_mix_text(1, s->entry->name), IS_HASH);
-    add(n, "the program", s->program->file, hash_of_formals(s), IS_HASH);
+    add_program(s, n);
     for (int32_t v = 0; v < s->entry->dim_count; v++)
         add(n, "the dimension", s->entry->dims[v], (uint64_t)s->dims[v], IS_NUMBER);
     add(n, "--set of the params of", s->program->file, hash_of(s->params, s->program->param_bytes), IS_HASH);
@@ -144,15 +149,16 @@ static int compare_all(struct session *s, const struct numbers *n)
 int ptoi_ranked_compare_inputs(struct session *s)
 {
     if (!s->wire) return HOST_OK;
-    enum { INPUTS = 2 };
-    struct number all[] = {{"the entry", s->entry->name, ptoi_dist_mix_text(1, s->entry->name), IS_HASH},
-                           {"the program", s->program->file, hash_of_formals(s), IS_HASH},
-                           {"the inputs of", s->entry->name, (uint64_t)s->options.input_count, IS_HASH}};
+    struct number all[3];
+    struct numbers n = {.all = all};
+    uint64_t inputs = (uint64_t)s->options.input_count;
     for (int32_t f = 0; f < s->entry->formal_count; f++) {
         const struct host_input *input = s->arguments[f].input;
-        all[INPUTS].value = ptoi_dist_mix(all[INPUTS].value, input ? 1 + (uint64_t)input->fill.kind : 0);
+        inputs = ptoi_dist_mix(inputs, input ? 1 + (uint64_t)input->fill.kind : 0);
     }
-    return compare_all(s, &(struct numbers){all, INPUTS + 1});
+    add_program(s, &n);
+    add(&n, "the inputs of", s->entry->name, inputs, IS_HASH);
+    return compare_all(s, &n);
 }
 
 int ptoi_ranked_compare(struct session *s)

@@ -40,8 +40,8 @@ struct pins_wait {
 };
 /* Who waits with this count waits no longer.  Any thread. */
 void ptoi_pins_cancel(_Atomic uint32_t *cancels);
-uint32_t
-ptoi_pins_count(const _Atomic uint32_t *cancels); /* takes the lock, so that it has a place in the order of all */
+/* How often; it takes the lock, so that it has a place in the order of all. */
+uint32_t ptoi_pins_count(const _Atomic uint32_t *cancels);
 
 /* Binds all pins of the array or none.  The array is the caller's and stays where it is until the drop.
  * Blocks while another run, or a map of another thread, is in the way; wait NULL: never.
