@@ -11,7 +11,7 @@
 
 #define NAME_(a, b) a##_##b
 #define NAME(a, b)  NAME_(a, b)
-#define UNROLL      _Pragma("GCC unroll 8")
+#define UNROLL      _Pragma("GCC unroll 16")
 
 #if PTO_HAS_LEVELS
 #include <immintrin.h>
@@ -105,7 +105,18 @@ SQUARE(f64, double, 2)
 #define ELEMENT      float
 #define TYPE         f32
 #define SIDE         4
+#define LEVEL        f32_v4_half
+#define TARGET       PTO_TARGET_V4
+#define BYTES        32
+#define ROWS         12
+#define VECTORS      1
+#define FMA(x, y, z) ((vector)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z)))
+#include "contraction_block.h"
+#define ELEMENT      float
+#define TYPE         f32
+#define SIDE         4
 #define LEVEL        f32_v4
+#define NARROW       f32_v4_half
 #define TARGET       PTO_TARGET_V4
 #define BYTES        64
 #define ROWS         6
@@ -115,7 +126,18 @@ SQUARE(f64, double, 2)
 #define ELEMENT      double
 #define TYPE         f64
 #define SIDE         2
+#define LEVEL        f64_v4_half
+#define TARGET       PTO_TARGET_V4
+#define BYTES        32
+#define ROWS         12
+#define VECTORS      1
+#define FMA(x, y, z) ((vector)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z)))
+#include "contraction_block.h"
+#define ELEMENT      double
+#define TYPE         f64
+#define SIDE         2
 #define LEVEL        f64_v4
+#define NARROW       f64_v4_half
 #define TARGET       PTO_TARGET_V4
 #define BYTES        64
 #define ROWS         6

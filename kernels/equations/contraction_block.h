@@ -1,4 +1,5 @@
-/* contraction_block.h - the block of contraction.c for one element type and level, which its macros say. */
+/* contraction_block.h - the block of contraction.c for one element type and level, which its macros say; NARROW is the
+ * level whose vectors are half as wide, where that pays. */
 #define vector  NAME(vector, LEVEL)
 #define WIDTH   ((int64_t)(BYTES / sizeof(ELEMENT)))
 #define COLUMNS (VECTORS * WIDTH)
@@ -36,6 +37,16 @@ NAME(block, LEVEL)(const int rows, const int vectors, int64_t depth, const ELEME
     }
 }
 
+/* The sums of a row whose block is wider than it, or whose elements lie apart. */
+TARGET static inline __attribute__((always_inline)) void
+NAME(store, LEVEL)(const ELEMENT *restrict sum, int64_t columns, bool add, ELEMENT *restrict c, int64_t c_column)
+{
+    if (c_column == 1)
+        for (int64_t j = 0; j < columns; j++) c[j] = add ? c[j] + sum[j] : sum[j];
+    else
+        for (int64_t j = 0; j < columns; j++) c[j * c_column] = add ? c[j * c_column] + sum[j] : sum[j];
+}
+
 /* All rows of a panel of `vectors` vectors, of whose columns the first `columns` are stored; k runs from `first`. */
 TARGET static inline __attribute__((always_inline)) void
 NAME(panel, LEVEL)(const int vectors, const PTOContraction *t, int64_t first, int64_t depth, const ELEMENT *b,
@@ -62,10 +73,7 @@ NAME(panel, LEVEL)(const int vectors, const PTOContraction *t, int64_t first, in
             NAME(block, LEVEL)(1, vectors, depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out,
                                out_row, add, first > 0);
         for (int64_t r = 0; !in_place && r < rows; r++)
-            for (int64_t j = 0; j < columns; j++) {
-                ELEMENT *to = c + (i + r) * t->c_row + j * t->c_column;
-                *to = t->add ? *to + part[r * COLUMNS + j] : part[r * COLUMNS + j];
-            }
+            NAME(store, LEVEL)(part + r * COLUMNS, columns, t->add, c + (i + r) * t->c_row, t->c_column);
         i += rows;
     }
 }
@@ -87,6 +95,9 @@ TARGET static void NAME(pack, LEVEL)(int64_t depth, int64_t columns, int64_t fil
             for (int64_t k = 0; k < depth; k++) packed[k * COLUMNS + l] = b[k * b_depth + l * b_column];
     } else if (b_column == 1 && columns == COLUMNS)
         for (int64_t k = 0; k < depth; k++) memcpy(packed + k * COLUMNS, b + k * b_depth, COLUMNS * sizeof(ELEMENT));
+    else if (b_column == 1)
+        for (int64_t k = 0; k < depth; k++)
+            for (int64_t l = 0; l < columns; l++) packed[k * COLUMNS + l] = b[k * b_depth + l];
     else
         for (int64_t k = 0; k < depth; k++)
             for (int64_t l = 0; l < columns; l++) packed[k * COLUMNS + l] = b[k * b_depth + l * b_column];
@@ -96,10 +107,22 @@ TARGET static void NAME(pack, LEVEL)(int64_t depth, int64_t columns, int64_t fil
 
 TARGET static void NAME(contract, LEVEL)(const PTOContraction *t, ELEMENT *packed)
 {
+    int64_t all = t->columns;
+#ifdef NARROW
+    const int64_t rest = all % WIDTH;
+    if (rest > 0 && rest <= WIDTH / 2) { /* the last columns fill no more than half a vector */
+        all -= rest;
+        PTOContraction last = *t;
+        last.columns = rest;
+        last.b = (const ELEMENT *)t->b + all * t->b_column;
+        last.c = (ELEMENT *)t->c + all * t->c_column;
+        NAME(contract, NARROW)(&last, packed);
+    }
+#endif
     /* rows of b that lie far apart are read by several blocks, and meet each other in the cache */
     const bool is_far = t->rows >= 12 * ROWS && t->b_depth * (int64_t)sizeof(ELEMENT) >= FAR_BYTES;
-    for (int64_t j = 0; j < t->columns; j += COLUMNS) {
-        const int64_t columns = t->columns - j < COLUMNS ? t->columns - j : COLUMNS;
+    for (int64_t j = 0; j < all; j += COLUMNS) {
+        const int64_t columns = all - j < COLUMNS ? all - j : COLUMNS;
         const int64_t vectors = (columns + WIDTH - 1) / WIDTH, filled = vectors * WIDTH;
         const bool packs = t->b_column != 1 || columns != filled || is_far;
         const bool in_place = t->c_column == 1 && columns == filled;
@@ -138,3 +161,4 @@ TARGET static void NAME(contract, LEVEL)(const PTOContraction *t, ELEMENT *packe
 #undef ROWS
 #undef VECTORS
 #undef FMA
+#undef NARROW

@@ -4,9 +4,10 @@
  *            further, or once more its last row.  Other loops are too cheap for that.
  *            A reduction that no loop is around asks for elements further along its own row: a processor's own
  *            requests end with each page of memory.  In the first reduction of each row of a matrix that costs more
- *            than it saves; one that reads the row again finds it in the nearest cache, and asks for a row further
- *            down.
- * Invariant  no address is formed that an iteration does not have.
+ *            than it saves; one that reads the row again finds it in the nearest cache, and asks for the next row
+ *            and for the row that is written after it, if they are short enough to stay in the second cache until then.
+ * Invariant  no address is formed that an iteration does not have; one further along a row is a number, and may lie
+ *            behind the row's end: a request for memory that is not there does nothing.
  * Tests      test/lit/codegen/index-prefetch.pto
  */
 #include "parts.h"
@@ -41,26 +42,28 @@ static bool moves_with(const struct eq_printer *p, const struct eq_access *a, co
     return has_outer && has_inner;
 }
 
-/* The name of the value of the outer loop's variable `ahead` iterations further, if there are so many. */
-static const char *declare_next(struct eq_printer *p, const struct eq_var *outer, int ahead)
+/* The name of the value of the outer loop's variable in the next iteration, if there is one. */
+static const char *declare_next(struct eq_printer *p, const struct eq_var *outer)
 {
     const char *next = names_take(&p->e->names, arena_printf(p->e->mem, "next_%s", outer->symbol->name));
     const char *own = emit_name(p->e, outer->symbol), *high = equation_size(p, outer->high, P_REL);
-    out_line(p->e->out, "const int64_t %s = %s + %d < %s ? %s + %d : %s;", next, own, ahead, high, own, ahead, own);
+    out_line(p->e->out, "const int64_t %s = %s + 1 < %s ? %s + 1 : %s;", next, own, high, own, own);
     return next;
 }
 
-static void prefetch(struct eq_printer *p, const struct eq_access *a, const struct eq_var *outer,
-                     const struct eq_var *inner, const char *group, const char *next)
+/* The C of the access's first element of the group in that iteration. */
+static const char *place_below(struct eq_printer *p, const struct eq_access *a, const struct eq_var *outer,
+                               const struct eq_var *inner, const char *group, const char *next)
 {
     const char *own = ptrmap_get(&p->e->c_names, outer->symbol), *element = ptrmap_get(&p->e->c_names, inner->symbol);
     struct eq_access at = *a;
     for (int d = 0; d < a->rank; d++) at.index[d].size = equation_canonical(p, a->index[d].size);
     ptrmap_set(&p->e->c_names, outer->symbol, (void *)(uintptr_t)next);
     ptrmap_set(&p->e->c_names, inner->symbol, (void *)(uintptr_t)group);
-    out_line(p->e->out, "pto_prefetch(&%s, %s, %d);", equation_place(p, &at), p->dense, a->is_target);
+    const char *place = equation_place(p, &at);
     ptrmap_set(&p->e->c_names, outer->symbol, (void *)(uintptr_t)own);
     ptrmap_set(&p->e->c_names, inner->symbol, (void *)(uintptr_t)element);
+    return place;
 }
 
 void equation_prefetch(struct eq_printer *p, const struct eq_node *loop, const char *group)
@@ -75,8 +78,9 @@ void equation_prefetch(struct eq_printer *p, const struct eq_node *loop, const c
         for (const struct eq_node *n = loop->child; n; n = n->next) is_here |= a->stmt == n->stmt;
         const struct eq_access home = equation_home(p, a);
         if (!is_here || !moves_with(p, &home, outer, loop->var)) continue;
-        if (!next) next = declare_next(p, outer, 1);
-        prefetch(p, &home, outer, loop->var, group, next);
+        if (!next) next = declare_next(p, outer);
+        out_line(p->e->out, "pto_prefetch(&%s, %s, %d);", place_below(p, &home, outer, loop->var, group, next),
+                 p->dense, home.is_target);
     }
 }
 
@@ -139,39 +143,57 @@ static const struct eq_var *shared_loop(const struct eq_printer *p, const struct
     return own;
 }
 
-/* Two rows further down: that is far enough where a row has some thousand bytes. */
-static void prefetch_below(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, const char *group)
+/* The row that a later statement writes in the same iteration of the outer loop, in the range of v: the place of its
+ * group; NULL: there is none. */
+static const char *written_after(struct eq_printer *p, const struct eq_var *v, const struct eq_var *outer,
+                                 const char *group)
 {
+    for (int i = p->stmt->id + 1; i < p->q->stmt_count; i++) {
+        const struct eq_stmt *s = p->q->stmts[i];
+        if (s->free_count != 2 || s->loop_count > 0) continue;
+        const struct eq_access home = equation_home(p, s->target);
+        const struct eq_var *const along = shared_loop(p, s->frees[1]);
+        if (is_row(p, &home, s->frees[1]) && moves_with(p, &home, outer, along) &&
+            equation_canonical(p, along->low) == equation_canonical(p, v->low) &&
+            equation_canonical(p, along->high) == equation_canonical(p, v->high))
+            return place_below(p, &home, outer, along, group, emit_name(p->e, outer->symbol));
+    }
+    return NULL;
+}
+
+/* The next row goes into the second cache: the rows of a page each that layernorm has fill a nearest cache of 32 KB. */
+static void prefetch_below(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, const char *group,
+                           const char *end)
+{
+    struct out *out = p->e->out;
     const struct eq_stmt *s = p->stmt;
     if (s->free_count != 1 || s->loop_count > 0 || equation_names_loop(s->frees[0]->high)) return;
     const struct eq_var *const outer = shared_loop(p, s->frees[0]);
     const struct eq_access *const a = read_again(p, x->a, v, outer);
-    if (a) prefetch(p, a, outer, v, group, declare_next(p, outer, 2));
+    if (!a) return;
+    const size_t mark = names_mark(&p->e->names);
+    out_open(out, "if (%s <= PTO_AHEAD) {", end);
+    const char *next = declare_next(p, outer), *const written = written_after(p, v, outer, group);
+    out_line(out, "pto_prefetch_near(&%s, %s);", place_below(p, a, outer, v, group, next), p->dense);
+    if (written) out_line(out, "pto_prefetch(&%s, %s, 1);", written, p->dense);
+    out_close(out, "}");
+    names_close(&p->e->names, mark);
 }
 
 void equation_prefetch_row(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, const char *group,
                            const char *end)
 {
-    struct out *out = p->e->out;
     struct places found = {0};
     const struct size *length = size_sub(p->sizes, v->high, v->low);
     int64_t count;
     if (p->stmt->loop_count + p->stmt->free_count > 0) {
-        prefetch_below(p, x, v, group);
+        prefetch_below(p, x, v, group, end);
         return;
     }
     if (length && size_is_const(length, &count) && count < PTO_PARTS + PTO_AHEAD) return;
     const char *own = ptrmap_get(&p->e->c_names, v->symbol);
-    const size_t mark = names_mark(&p->e->names);
-    const char *ahead = names_take(&p->e->names, arena_printf(p->e->mem, "%s_ahead", v->symbol->name));
-    ptrmap_set(&p->e->c_names, v->symbol, (void *)(uintptr_t)ahead);
+    ptrmap_set(&p->e->c_names, v->symbol, (void *)(uintptr_t)group);
     find_places(p, x->a, v, &found);
     ptrmap_set(&p->e->c_names, v->symbol, (void *)(uintptr_t)own);
-    if (found.count > 0) {
-        out_open(out, "if (%s <= %s - PTO_PARTS - PTO_AHEAD) {", group, end);
-        out_line(out, "const int64_t %s = %s + PTO_AHEAD;", ahead, group);
-        for (int i = 0; i < found.count; i++) out_line(out, "pto_prefetch(&%s, %s, 0);", found.text[i], p->dense);
-        out_close(out, "}");
-    }
-    names_close(&p->e->names, mark);
+    for (int i = 0; i < found.count; i++) out_line(p->e->out, "pto_prefetch_ahead(&%s, %s);", found.text[i], p->dense);
 }

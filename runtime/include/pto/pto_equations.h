@@ -239,10 +239,17 @@ PTO_ELEMENTS double pto_hidden_f64(double value)
 }
 
 /* Asks for the PTO_PARTS elements from here on, if they lie in a row. */
-#define pto_prefetch(place, dense, writes)                                                                             \
+#define pto_prefetch(place, dense, writes) pto_prefetch_(place, 0, dense, writes, 3)
+/* The same, but only into the second cache. */
+#define pto_prefetch_near(place, dense)    pto_prefetch_(place, 0, dense, 0, 2)
+/* Asks for those PTO_AHEAD elements further along.  The row may have ended there: a condition costs more than a request
+ * for nothing, and behind a piece of a vector there is often the next piece. */
+#define pto_prefetch_ahead(place, dense)   pto_prefetch_(place, PTO_AHEAD, dense, 0, 3)
+#define pto_prefetch_(place, elements, dense, writes, locality)                                                        \
     do {                                                                                                               \
+        const uintptr_t pto_from_ = (uintptr_t)(place) + (elements) * sizeof *(place);                                 \
         for (size_t pto_at_ = 0; (dense) && pto_at_ < PTO_PARTS * sizeof *(place); pto_at_ += 64)                      \
-            __builtin_prefetch((const char *)(place) + pto_at_, writes);                                               \
+            __builtin_prefetch((const void *)(pto_from_ + pto_at_), writes, locality);                                 \
     } while (0)
 
 /* How many elements of a row stand before its first line of memory; 0 where it is too short to be worth a loop. */
