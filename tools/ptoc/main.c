@@ -57,6 +57,19 @@ static int compile_main(const struct options *o)
     return o->verb == VERB_RUN ? run_main(o) : build_main(o);
 }
 
+/* Each program by itself; the exit code is the greatest. */
+static int each_main(const struct options *o, int (*verb)(const struct options *))
+{
+    int worst = EXIT_OK;
+    for (int i = 0; i < o->operand_count; i++) {
+        struct options one = *o;
+        one.input = o->operands[i];
+        const int result = verb(&one);
+        if (result > worst) worst = result;
+    }
+    return worst;
+}
+
 static int verb_main(const struct options *o)
 {
     switch (o->verb) {
@@ -68,11 +81,11 @@ static int verb_main(const struct options *o)
     case VERB_COMPLETION: return completion_main(o);
     case VERB_COMPLETE: return complete_main(o);
     case VERB_VERSION: puts(PTOC_VERSION); return EXIT_OK;
-    case VERB_CHECK: return check_main(o);
+    case VERB_CHECK: return each_main(o, check_main);
     case VERB_BUILD:
     case VERB_RUN: return compile_main(o);
     case VERB_GRAPH: return graph_main(o);
-    case VERB_FMT: return fmt_main(o);
+    case VERB_FMT: return each_main(o, fmt_main);
     case VERB_LSP: return lsp_main(o);
     case VERB_EXPLAIN: return explain_main(o);
     case VERBS: break;

@@ -257,6 +257,16 @@ static bool is_setting(const char *word)
     return equals != NULL && equals[1] != '\0' && is_setting_name(word, (size_t)(equals - word));
 }
 
+/* check and fmt take any number of programs, each by itself. */
+static int add_each(struct building *b, const char *path)
+{
+    struct options *o = b->o;
+    if (is_link_input(path)) return usage_error("'ptoc %s' takes .pto files, not '%s'", verb_names[o->verb], path);
+    if (o->input == NULL) o->input = path;
+    vec_push(&b->operands, path);
+    return EXIT_OK;
+}
+
 static int add_program(struct building *b, unsigned verb_bit, const char *path)
 {
     struct options *o = b->o;
@@ -287,6 +297,8 @@ static int add_input(struct building *b, unsigned verb_bit, const char *path)
     switch (o->verb) {
     case VERB_LSP: return usage_error("'ptoc lsp' takes no file: its client names them, not '%s'", path);
     case VERB_TEST: vec_push(&b->operands, path); return EXIT_OK;
+    case VERB_CHECK:
+    case VERB_FMT: return add_each(b, path);
     case VERB_EXPLAIN:
     case VERB_HELP:
     case VERB_NEW:
@@ -347,14 +359,22 @@ static int keep_words(struct building *b, int argc, char **argv)
     return o->input != NULL ? EXIT_OK : usage_error("no .pto file given");
 }
 
-static int check_operands(const struct options *o)
+static int check_operands(const struct building *b)
 {
+    const struct options *o = b->o;
     switch (o->verb) {
     case VERB_EXPLAIN:
     case VERB_LSP:
     case VERB_TEST: return EXIT_OK;
     case VERB_NEW: return o->topic ? EXIT_OK : usage_error("'ptoc new' needs the name of a folder");
     case VERB_COMPLETION: return o->topic ? EXIT_OK : usage_error("'ptoc completion' needs a shell: bash, zsh or fish");
+    case VERB_CHECK:
+    case VERB_FMT:
+        for (size_t i = 0; b->operands.count > 1 && i < b->operands.count; i++)
+            if (strcmp(b->operands.data[i], "-") == 0) return usage_error("'-' is standard input, and the only file");
+        if (b->operands.count > 1 && o->diag_form == DIAG_SARIF)
+            return usage_error("--diag=sarif is a file of the messages of one program, not of %zu", b->operands.count);
+        return o->input ? EXIT_OK : usage_error("no .pto file given");
     case VERB_COMPLETE:
         if (o->input && o->topic) return EXIT_OK;
         return usage_error("'ptoc complete' needs a program and an option");
@@ -406,7 +426,7 @@ static int parse_words(struct building *b, int argc, char **argv)
         return usage_error("--no-cache is for programs, check, run and graph: a text is not kept");
     if (o->verb == VERB_RUN && o->emit != EMIT_BIN)
         return usage_error("'ptoc run' runs a program: --emit=%s makes none", option_emit_names[o->emit]);
-    return check_operands(o);
+    return check_operands(b);
 }
 
 int options_parse(struct options *o, int argc, char **argv)

@@ -10,6 +10,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 
 PTOC, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 STEP = int(sys.argv[3]) if len(sys.argv) > 3 else 1
@@ -19,7 +20,7 @@ failed = 0
 
 
 # One program is looked at in several layouts, and all of them are formatted to one text: what has been asked about it is not asked again.
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=4096)
 def run(text, *arguments):
     result = subprocess.run([PTOC, *arguments, "-"], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return result.returncode, result.stdout, result.stderr
@@ -33,7 +34,7 @@ def complain(path, what, *texts):
         print(text.decode(errors="replace"))
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=4096)
 def pieces(text):
     """(token, what follows it), the C bodies whole."""
     _, dump, _ = run(text, "build", "--emit=tokens")
@@ -96,49 +97,68 @@ def tree_of(text):
     return code, re.sub(rb" @[0-9]+:[0-9]+", b"", tree)
 
 
-def check(path, text, original):
-    """The formatted text; the original has the same tokens, bodies and comments."""
-    code, once, messages = run(text, "fmt")
-    if code != 0:
-        complain(path, "not formatted", messages)
-        return None
+def formatted(texts):
+    """What `ptoc fmt` makes of each text; None where it made nothing of one.  Some processes format all of them."""
+    texts = sorted(set(texts))
+    with tempfile.TemporaryDirectory() as folder:
+        files = [pathlib.Path(folder, f"{i}.pto") for i in range(len(texts))]
+        for file, text in zip(files, texts):
+            file.write_bytes(text)
+        shares = [share for share in (files[i::os.cpu_count()] for i in range(os.cpu_count())) if share]
+        started = [subprocess.Popen([PTOC, "fmt", *share], stderr=subprocess.PIPE) for share in shares]
+        failures = [process.communicate()[1] for process in started]
+        if not any(failures) and not any(process.returncode for process in started):
+            return {text: file.read_bytes() for file, text in zip(files, texts)}
+    results = {}
+    for text in texts:  # one at a time, to see which
+        code, once, messages = run(text, "fmt")
+        results[text] = once if code == 0 else None
+        if code != 0:
+            complain("a text", "not formatted", messages, text)
+    return results
+
+
+def check(path, text, original, once, twice):
+    """The formatted text has the same tree, bodies and comments as the original."""
     if tree_of(once) != tree_of(original):
         complain(path, "another tree", text, once)
     if bodies(once) != bodies(original):
         complain(path, "another C body", once)
     if comments(once) != comments(original):
         complain(path, "other comments", once)
-    _, twice, _ = run(once, "fmt")
     if twice != once:
         complain(path, "changes when formatted again", once, twice)
     if max((len(line) for line in outside(once).split(b"\n")), default=0) > 130 and not re.search(rb'"[^"\n]{60}|//|\w{60}|"""', once):
         complain(path, "a line is too long", once)
-    return once
 
 
-def check_program(path, is_usual):
-    """Was it a program?"""
+def layouts(path):
+    """The text of a program, and that with three kinds of white space; () of what is no program."""
     own = random.Random(f"{SEED} {path.name}")
     text = path.read_bytes()
     if tree_of(text)[0] != 0:
-        return False
-    once = check(path, text, text)
-    if once is None:
-        return False
-    if is_usual and once != text:
-        complain(path, "has not the usual layout", once)
-    for blanks in (lambda: b" ", lambda: b"\n", lambda: own.choice([b" ", b"\n", b"   ", b"\t", b"\n\n\n", b" \r\n "])):
-        check(f"{path} mangled", mangled(text, blanks), text)
-    return True
+        return ()
+    kinds = (lambda: b" ", lambda: b"\n", lambda: own.choice([b" ", b"\n", b"   ", b"\t", b"\n\n\n", b" \r\n "]))
+    return (text, *(mangled(text, blanks) for blanks in kinds))
 
 
 def main():
     usual = sorted((SOURCE / "examples").rglob("*.pto")) + sorted((SOURCE / "kernels/std").rglob("*.pto"))
     paths = (usual + sorted((SOURCE / "test/lit").rglob("*.pto")))[::STEP]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        count = sum(pool.map(check_program, paths, [path in usual for path in paths]))
-    print(f"{count} programs, {failed} complaints")
-    sys.exit(failed > 0 or count * STEP < 50)
+        programs = [(path, texts) for path, texts in zip(paths, pool.map(layouts, paths)) if texts]
+        once = formatted(text for _, texts in programs for text in texts)
+        twice = formatted(text for text in once.values() if text is not None)
+
+        def check_program(path, texts):
+            if path in usual and once[texts[0]] != texts[0]:
+                complain(path, "has not the usual layout", once[texts[0]])
+            for text in texts:
+                if once[text] is not None:
+                    check(path if text == texts[0] else f"{path} mangled", text, texts[0], once[text], twice[once[text]])
+        list(pool.map(check_program, *zip(*programs)))
+    print(f"{len(programs)} programs, {failed} complaints")
+    sys.exit(failed > 0 or len(programs) * STEP < 50)
 
 
 main()
