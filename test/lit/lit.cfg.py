@@ -16,7 +16,7 @@
 # A test that only looks at what a program does builds it with `%ptoc build -O0`, which takes the C compiler an eighth of the time.  What
 # optimized code does is seen by the suites examples, oracle and results, and by the tests of kernels in index notation.
 # Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny), debug-information (of our libraries),
-# small-disk (a test may mount one).
+# small-disk (a test may mount one), objects-ahead (kernels of std/ are compiled, not in the tests of mutants).
 import os
 import shutil
 
@@ -90,6 +90,8 @@ if config.pto_tiny:
     features.add("tiny")
 if not config.pto_sanitize and not config.pto_tiny:
     features.add("plain")
+if "PTO_MUTANTS" not in os.environ:
+    features.add("objects-ahead")
 if config.pto_debug_information:
     features.add("debug-information")
 

@@ -113,7 +113,7 @@ class Workspace:
 
     def suite(self, suite, thorough=True):
         """(has it passed, what was printed); a suite that takes too long has not."""
-        environment = dict(os.environ, **suite.environment)
+        environment = dict(os.environ, PTO_MUTANTS="1", **suite.environment)
         environment["LIT_OPTS"] = "-j%d%s" % (self.jobs, "" if thorough else " --max-failures=1")
         environment["PTO_LIT_SECONDS"] = "%d" % ((suite.file_seconds or LIT_SECONDS) * load())
         code, text = self.run(["ctest", "-V", "--timeout", "100000", "-R", "^%s$" % suite.name], suite.seconds * load(), environment)
@@ -123,7 +123,7 @@ class Workspace:
         """(the test that fails, like "sema/views.pto", or None; its output)"""
         build = os.path.join(self.build, "test", "lit")
         names = [os.path.join(build, os.path.relpath(os.path.join(self.source, "test", "lit", t), os.path.join(self.source, "test", "lit"))) for t in tests]
-        environment = dict(os.environ, PTO_LIT_SECONDS="%d" % (LIT_SECONDS * load()))
+        environment = dict(os.environ, PTO_MUTANTS="1", PTO_LIT_SECONDS="%d" % (LIT_SECONDS * load()))
         code, text = self.run(["/usr/bin/python3", LIT, "-v", "-j%d" % max(2, self.jobs), "--max-failures=1"] + names,
                               (60 + 10 * len(tests)) * load(), environment, LIT_CPU_SECONDS)
         found = re.search(r"^(?:FAIL|TIMEOUT|XPASS|UNRESOLVED): ptoc :: (\S+)", text, re.M)
