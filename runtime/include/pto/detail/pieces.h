@@ -3,7 +3,10 @@
 #ifndef PTO_DETAIL_PIECES_H
 #define PTO_DETAIL_PIECES_H
 
-#define PTO_PARTS 64   /* partial results of a reduction along vectors */
-#define PTO_AHEAD 4096 /* elements between those that a reduction reads and those that it asks memory for */
+#define PTO_PARTS 64 /* partial results of a reduction along vectors */
+
+/* Elements between those that a reduction reads and those that it asks memory for; the most of a row that is asked for
+ * as a whole. */
+#define PTO_AHEAD 4096
 
 #endif
