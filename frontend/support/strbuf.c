@@ -3,7 +3,7 @@
  * Owner      the owner of the struct; strbuf_free() gives the memory back and leaves an empty buffer.
  * Invariant  data == NULL, or length < capacity and data[length] == 0.
  * Blocks     never; out of memory ends the program with exit code 3.
- * Tests      test/lit/diag/json.test (JSON), test/lit/lexer/strings.pto (C strings)
+ * Tests      test/frontend/test_strbuf.c
  */
 #include "strbuf.h"
 #include <stdbool.h>

@@ -66,7 +66,7 @@ def suite(name):
 def suites_for(path, known, operator):
     """Suites by falling likelihood; known: the names that ctest has."""
     stem = os.path.splitext(os.path.basename(path))[0]
-    own = [name for name in ("test_" + stem, "test_" + stem.split("_")[0]) if name in known and path.startswith("runtime")]
+    own = [name for name in ("test_" + stem, "test_" + stem.split("_")[0]) if name in known and path.startswith(("runtime", "frontend"))]
     checks = list(CHECKS) if operator == "order" else []
     names = checks + own + next((names for prefix, names in MAP if path.startswith(prefix)), [])
     units = [name for name in known if name.startswith("test_") and not name.startswith("test_kernels")]
