@@ -1,4 +1,4 @@
-/* test_strbuf.c - text that grows: it always has room for the zero behind it, and JSON of any bytes is JSON.
+/* test_strbuf.c - text that grows: it always has room for the zero after it, and JSON of any bytes is JSON.
  * Idea       every length around the sizes that the memory has is made in each of the ways that there are.  A sanitizer
  *            would see a byte too many, so does the capacity.
  */

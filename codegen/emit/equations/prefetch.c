@@ -7,7 +7,7 @@
  *            than it saves; one that reads the row again finds it in the nearest cache, and asks for the next row
  *            and for the row that is written after it, if they are short enough to stay in the second cache until then.
  * Invariant  no address is formed that an iteration does not have; one further along a row is a number, and may lie
- *            behind the row's end: a request for memory that is not there does nothing.
+ *            beyond the row's end: a request for memory that is not there does nothing.
  * Tests      test/lit/codegen/index-prefetch.pto
  */
 #include "parts.h"

@@ -243,7 +243,7 @@ PTO_ELEMENTS double pto_hidden_f64(double value)
 /* The same, but only into the second cache. */
 #define pto_prefetch_near(place, dense)    pto_prefetch_(place, 0, dense, 0, 2)
 /* Asks for those PTO_AHEAD elements further along.  The row may have ended there: a condition costs more than a request
- * for nothing, and behind a piece of a vector there is often the next piece. */
+ * for nothing, and a piece of a vector is often followed by the next piece. */
 #define pto_prefetch_ahead(place, dense)   pto_prefetch_(place, PTO_AHEAD, dense, 0, 3)
 #define pto_prefetch_(place, elements, dense, writes, locality)                                                        \
     do {                                                                                                               \

@@ -133,7 +133,7 @@ def check(path, text, original, once, twice):
 
 
 def layouts(path):
-    """The text of a program, and that with three kinds of white space; () of what is no program."""
+    """The text of a program, and the same with three kinds of white space; () of a file that is no program."""
     own = random.Random(f"{SEED} {path.name}")
     text = path.read_bytes()
     if tree_of(text)[0] != 0:
@@ -152,7 +152,7 @@ def main():
 
         def check_program(path, texts):
             if path in usual and once[texts[0]] != texts[0]:
-                complain(path, "has not the usual layout", once[texts[0]])
+                complain(path, "does not have the usual layout", once[texts[0]])
             for text in texts:
                 if once[text] is not None:
                     check(path if text == texts[0] else f"{path} mangled", text, texts[0], once[text], twice[once[text]])
