@@ -61,9 +61,9 @@ static int compile_main(const struct options *o)
 static int each_main(const struct options *o, int (*verb)(const struct options *))
 {
     int worst = EXIT_OK;
-    for (int i = 0; i < o->operand_count; i++) {
+    for (int i = 0; i < o->program_count; i++) {
         struct options one = *o;
-        one.input = o->operands[i];
+        one.input = o->programs[i];
         const int result = verb(&one);
         if (result > worst) worst = result;
     }

@@ -76,7 +76,7 @@ struct building { /* what grows while the command line is read */
     struct options *o;
     bool has_verb;    /* one is named */
     bool is_answered; /* --help, --version: the rest is not read */
-    VEC(const char *) links, imports, run_args, operands;
+    VEC(const char *) links, imports, run_args, operands, programs;
     VEC(struct define) defines;
     VEC(char *) names; /* copies that defines point to */
 };
@@ -263,7 +263,7 @@ static int add_each(struct building *b, const char *path)
     struct options *o = b->o;
     if (is_link_input(path)) return usage_error("'ptoc %s' takes .pto files, not '%s'", verb_names[o->verb], path);
     if (o->input == NULL) o->input = path;
-    vec_push(&b->operands, path);
+    vec_push(&b->programs, path);
     return EXIT_OK;
 }
 
@@ -347,11 +347,14 @@ static int keep_words(struct building *b, int argc, char **argv)
         o->verb = VERB_HELP;
         return EXIT_OK;
     }
+    const bool is_check = !is_verb || strcmp(argv[at], "check") == 0;
     vec_push(&b->operands, is_verb ? (const char *)argv[at++] : "check");
     for (; at < argc; at++) {
         vec_push(&b->operands, (const char *)argv[at]);
         if (strcmp(argv[at], "--") == 0) break;
-        if (ends_with(argv[at], ".pto") && o->input == NULL) o->input = argv[at];
+        if (ends_with(argv[at], ".pto") && (o->input == NULL || is_check))
+            vec_push(&b->programs, (const char *)argv[at]);
+        if (b->programs.count > 0) o->input = b->programs.data[0];
         if (is_link_input(argv[at])) vec_push(&b->links, (const char *)argv[at]);
         if (strcmp(argv[at], "-I") == 0 && at + 1 < argc) vec_push(&b->imports, (const char *)argv[at + 1]);
     }
@@ -370,10 +373,10 @@ static int check_operands(const struct building *b)
     case VERB_COMPLETION: return o->topic ? EXIT_OK : usage_error("'ptoc completion' needs a shell: bash, zsh or fish");
     case VERB_CHECK:
     case VERB_FMT:
-        for (size_t i = 0; b->operands.count > 1 && i < b->operands.count; i++)
-            if (strcmp(b->operands.data[i], "-") == 0) return usage_error("'-' is standard input, and the only file");
-        if (b->operands.count > 1 && o->diag_form == DIAG_SARIF)
-            return usage_error("--diag=sarif is a file of the messages of one program, not of %zu", b->operands.count);
+        for (size_t i = 0; b->programs.count > 1 && i < b->programs.count; i++)
+            if (strcmp(b->programs.data[i], "-") == 0) return usage_error("'-' is standard input, and the only file");
+        if (b->programs.count > 1 && o->diag_form == DIAG_SARIF)
+            return usage_error("--diag=sarif is a file of the messages of one program, not of %zu", b->programs.count);
         return o->input ? EXIT_OK : usage_error("no .pto file given");
     case VERB_COMPLETE:
         if (o->input && o->topic) return EXIT_OK;
@@ -444,6 +447,8 @@ int options_parse(struct options *o, int argc, char **argv)
     vec_push(&b.operands, NULL);
     o->operands = b.operands.data;
     o->operand_count = (int)b.operands.count - 1;
+    o->programs = b.programs.data;
+    o->program_count = (int)b.programs.count;
     o->run_args = b.run_args.data;
     o->run_arg_count = (int)b.run_args.count - 1;
     if (result != EXIT_OK && b.defines.count < b.names.count) {
@@ -463,5 +468,6 @@ void options_free(struct options *o)
     free(o->defines);
     free(o->run_args);
     free(o->operands);
+    free(o->programs);
     *o = (struct options){0};
 }

@@ -33,10 +33,12 @@ enum emit_kind {
 struct options {
     enum verb verb;
     const char *program;   /* argv[0] as called; to find std/ and the run-time library beside the binary */
-    const char *input;     /* the (first) .pto file ("-": standard input); NULL where the verb takes none */
+    const char *input;     /* the .pto file ("-": standard input); NULL where the verb takes none */
     const char *topic;     /* EXPLAIN: "E08"; HELP: the verb; NEW: the folder; COMPLETION: the shell; or NULL */
-    const char **operands; /* TEST, CHECK, FMT: files and folders; WATCH: the words of the command; NULL after them */
+    const char **operands; /* TEST: files and folders; WATCH: the words of the command; NULL after the last */
     int operand_count;
+    const char **programs; /* CHECK, FMT, WATCH: each .pto file, of which `input` is the first */
+    int program_count;
     bool man;                 /* --man of HELP */
     const char **link_inputs; /* k.c k.o libk.a as written, in order */
     int link_input_count;

@@ -55,22 +55,28 @@ static void add_file(struct watch *w, const char *path)
 
 static void ignore_message(void *nothing, const struct diag_message *m) { (void)nothing, (void)m; }
 
+static void add_program(struct watch *w, const char *path)
+{
+    struct front_session s;
+    struct options quiet = *w->o;
+    quiet.input = path;
+    add_file(w, path);
+    if (access(path, R_OK) != 0) return;
+    if (session_open(&s, &quiet) != EXIT_OK) return;
+    diag_set_receiver(s.front.diag, ignore_message, NULL);
+    s.sema.only_checks = true;
+    const struct checked *checked = codegen_check(&s.front, path, &s.sema);
+    for (int i = 0; i < checked->module_count; i++) add_file(w, checked->modules[i]->path);
+    session_close(&s);
+}
+
 /* Before the verb begins, so that a change meanwhile is seen.  What was read before is still looked at: a module
  * that is away for a moment comes back. */
 static void list_files(struct watch *w)
 {
-    struct front_session s;
-    struct options quiet = *w->o;
     for (size_t i = 0; i < w->files.count; i++) w->files.data[i].state = look(w->files.data[i].path);
-    add_file(w, w->o->input);
+    for (int i = 0; i < w->o->program_count; i++) add_program(w, w->o->programs[i]);
     for (int i = 0; i < w->o->link_input_count; i++) add_file(w, w->o->link_inputs[i]);
-    if (access(w->o->input, R_OK) != 0) return;
-    if (session_open(&s, &quiet) != EXIT_OK) return;
-    diag_set_receiver(s.front.diag, ignore_message, NULL);
-    s.sema.only_checks = true;
-    const struct checked *checked = codegen_check(&s.front, w->o->input, &s.sema);
-    for (int i = 0; i < checked->module_count; i++) add_file(w, checked->modules[i]->path);
-    session_close(&s);
 }
 
 static bool has_changed(const struct watch *w)

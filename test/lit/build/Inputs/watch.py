@@ -46,6 +46,16 @@ write("m.pto", "const N = 1; const M = 2;\n")
 w.expect("watch: exit code 0")
 w.end(signal.SIGINT)
 
+write("second.pto", 'import "n.pto" as n;\nexport orch f() { print n.N; }\n')
+write("n.pto", "const N = 1;\n")
+w = Watch("check", "a.pto", "second.pto")
+w.expect("watch: exit code 0")
+write("n.pto", "const M = 1;\n")
+w.expect("watch: a file changed", "second.pto:2:", "watch: exit code 1")
+write("a.pto", "const = 1;\n")
+w.expect("watch: a file changed", "a.pto:1:7", "second.pto:2:", "watch: exit code 1")
+w.end(signal.SIGINT)
+
 write("k.c", "long number(void) { return 7; }\n")
 write("b.pto", 'kernel k(out y: i64[1]) on cpu { long number(void); y[0] = number(); }\n'
                'export orch f(n: i64) { let y = k(); print "is", await y[0] + n; }\n')
