@@ -3,7 +3,7 @@
  * Owner      the verb that opened it.
  * Invariant  a file that was not finished is removed when ptoc ends, by exit() too.
  * Blocks     in files.
- * Tests      test/lit/run/whole-files.test
+ * Tests      test/lit/run/whole-files.test, test/ptoc/test_output.c
  */
 #include "output.h"
 #include "options.h"
@@ -12,11 +12,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct output *unfinished; /* one at a time */
+static struct output *unfinished; /* the last one that was opened, and those before it */
 
 static void remove_unfinished(void)
 {
-    if (unfinished) ptoi_whole_drop(&unfinished->file);
+    for (; unfinished; unfinished = unfinished->before) ptoi_whole_drop(&unfinished->file);
+}
+
+static void forget_unfinished(const struct output *o)
+{
+    struct output **at = &unfinished;
+    while (*at && *at != o) at = &(*at)->before;
+    if (*at) *at = o->before;
 }
 
 static bool cannot_write(struct output *o, int why)
@@ -39,6 +46,7 @@ bool output_open(struct output *o, const char *path)
         return cannot_write(o, errno);
     if (!is_registered) atexit(remove_unfinished);
     is_registered = true;
+    o->before = unfinished;
     unfinished = o;
     o->out = o->file.out;
     return true;
@@ -74,7 +82,7 @@ int output_close(struct output *o, bool good)
     if (good && !ptoi_whole_rename(&o->file)) cannot_write(o, errno);
     ptoi_whole_drop(&o->file);
     const bool failed = o->failed;
-    if (unfinished == o) unfinished = NULL;
+    forget_unfinished(o);
     *o = (struct output){0};
     return failed ? EXIT_FILE : EXIT_OK;
 }

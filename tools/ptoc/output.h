@@ -9,8 +9,9 @@
 struct output {
     const char *path; /* as the user wrote it, for messages */
     struct whole_file file;
-    FILE *out;   /* to be written: the file's, or standard output; NULL: another program writes */
-    bool failed; /* the message is printed */
+    FILE *out;             /* to be written: the file's, or standard output; NULL: another program writes */
+    bool failed;           /* the message is printed */
+    struct output *before; /* opened before it, and not closed either */
 };
 
 /* Every call prints its own message.  path: NULL or "-" is standard output. */
