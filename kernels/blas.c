@@ -48,7 +48,7 @@ static bool is_dense_line(int64_t lines, int64_t width, int64_t pitch, int64_t u
 }
 #endif
 
-enum { CACHE_LINE = 64, BLAS_FROM = 2048, STACK_DEPTH = 128 };
+enum { CACHE_LINE = 64, BLAS_FROM = 2048 };
 
 bool ptoi_is_for_blas(int64_t rows, int64_t columns, int64_t depth)
 {
@@ -252,9 +252,12 @@ static int NAME(gemm)(int64_t m, int64_t n, int64_t k, T alpha, const T *a, int6
 static int NAME(contract)(int64_t m, int64_t n, int64_t k, const T *a, int64_t a_row, int64_t a_col, const T *b,
                           int64_t b_row, int64_t b_col, bool add, T *c, int64_t c_row, int64_t c_col)
 {
-    _Alignas(CACHE_LINE) unsigned char room[STACK_DEPTH * PTO_PANEL_BYTES];
-    void *made = k > STACK_DEPTH ? new_matrix(k, PTO_PANEL_BYTES, 1) : NULL;
-    if (k > STACK_DEPTH && made == NULL) return PTO_KERNEL_NO_MEMORY;
+    /* on the stack, where it is in a cache; contraction.c needs all k of a panel where it cannot store what it has of a
+     * sum */
+    _Alignas(CACHE_LINE) unsigned char room[PTOI_PANEL_DEPTH * PTO_PANEL_BYTES];
+    const bool is_cut = !add && c_col == 1 && n * (int64_t)sizeof(T) % CACHE_LINE == 0;
+    void *made = k > PTOI_PANEL_DEPTH && !is_cut ? new_matrix(k, PTO_PANEL_BYTES, 1) : NULL;
+    if (k > PTOI_PANEL_DEPTH && !is_cut && made == NULL) return PTO_KERNEL_NO_MEMORY;
     NAME(pto_contract)
     (&(PTOContraction){m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row, c_col, add, true,
                        made != NULL ? made : room});

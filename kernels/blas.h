@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* So many k of a panel of contraction.c stay in the nearest cache. */
+enum { PTOI_PANEL_DEPTH = 256 };
+
 /* Is a product of this size one for BLAS?  Below it the block of contraction.c is as fast. */
 bool ptoi_is_for_blas(int64_t rows, int64_t columns, int64_t depth);
 

@@ -18,10 +18,7 @@
 #endif
 PTO_ELEMENTS_BEGIN
 
-enum {
-    DEPTH = 256,     /* so many k of a panel stay in the nearest cache */
-    FAR_BYTES = 1024 /* from one row of b to the next */
-};
+enum { FAR_BYTES = 1024 }; /* from one row of b to the next */
 
 /* to[k * to_pitch + l] = from[l * from_pitch + k], a square of 16 bytes a side */
 #if defined __has_builtin

@@ -47,10 +47,22 @@ NAME(store, LEVEL)(const ELEMENT *restrict sum, int64_t columns, bool add, ELEME
         for (int64_t j = 0; j < columns; j++) c[j * c_column] = add ? c[j * c_column] + sum[j] : sum[j];
 }
 
-/* All rows of a panel of `vectors` vectors, of whose columns the first `columns` are stored; k runs from `first`. */
+/* Asks for rows of b that the panel after this one packs, as many as is the share of the block at row i.  They lie far
+ * apart, so the processor does not foresee them. */
+TARGET static inline __attribute__((always_inline)) void
+NAME(ask, LEVEL)(const PTOContraction *t, int64_t i, int64_t depth, const ELEMENT *next)
+{
+    const int64_t end = (i + ROWS) * depth / t->rows;
+    for (int64_t k = i * depth / t->rows; k < end && k < depth; k++)
+        UNROLL for (int64_t l = 0; l < COLUMNS * (int64_t)sizeof(ELEMENT); l += 64)
+            __builtin_prefetch((const char *)(next + k * t->b_depth) + l, 0, 2);
+}
+
+/* All rows of a panel of `vectors` vectors, of whose columns the first `columns` are stored; k runs from `first`.
+ * next: NULL, or b of the panel after it. */
 TARGET static inline __attribute__((always_inline)) void
 NAME(panel, LEVEL)(const int vectors, const PTOContraction *t, int64_t first, int64_t depth, const ELEMENT *b,
-                   int64_t b_depth, ELEMENT *c, int64_t columns)
+                   int64_t b_depth, ELEMENT *c, int64_t columns, const ELEMENT *next)
 {
     const ELEMENT *a = (const ELEMENT *)t->a + first * t->a_depth;
     const bool in_place = t->c_column == 1 && columns == vectors * WIDTH;
@@ -60,6 +72,7 @@ NAME(panel, LEVEL)(const int vectors, const PTOContraction *t, int64_t first, in
         ELEMENT *out = in_place ? c + i * t->c_row : part;
         const int64_t out_row = in_place ? t->c_row : COLUMNS;
         const bool add = in_place && t->add;
+        if (next) NAME(ask, LEVEL)(t, i, depth, next);
         if (rows == ROWS)
             NAME(block, LEVEL)(ROWS, vectors, depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out,
                                out_row, add, first > 0);
@@ -126,7 +139,8 @@ TARGET static void NAME(contract, LEVEL)(const PTOContraction *t, ELEMENT *packe
         const int64_t vectors = (columns + WIDTH - 1) / WIDTH, filled = vectors * WIDTH;
         const bool packs = t->b_column != 1 || columns != filled || is_far;
         const bool in_place = t->c_column == 1 && columns == filled;
-        const int64_t step = in_place && !t->add && t->depth > DEPTH ? DEPTH : t->depth;
+        const bool is_cut = in_place && !t->add && t->depth > PTOI_PANEL_DEPTH;
+        const int64_t step = is_cut ? PTOI_PANEL_DEPTH : t->depth;
         ELEMENT *c = (ELEMENT *)t->c + j * t->c_column;
         int64_t first = 0;
         do {
@@ -134,15 +148,19 @@ TARGET static void NAME(contract, LEVEL)(const PTOContraction *t, ELEMENT *packe
             const ELEMENT *b = (const ELEMENT *)t->b + first * t->b_depth + j * t->b_column;
             if (packs) NAME(pack, LEVEL)(depth, columns, filled, b, t->b_depth, t->b_column, packed);
             const ELEMENT *from = packs ? packed : b;
+            const bool is_last = first + step >= t->depth && j + COLUMNS >= all;
+            const ELEMENT *next = !is_far || is_last ? NULL
+                                  : first + step < t->depth ? b + step * t->b_depth
+                                                            : (const ELEMENT *)t->b + (j + COLUMNS) * t->b_column;
             const int64_t pitch = packs ? COLUMNS : t->b_depth;
             if (vectors == VECTORS)
-                NAME(panel, LEVEL)(VECTORS, t, first, depth, from, pitch, c, columns);
+                NAME(panel, LEVEL)(VECTORS, t, first, depth, from, pitch, c, columns, next);
             else if (VECTORS > 3 && vectors == 3)
-                NAME(panel, LEVEL)(VECTORS > 3 ? 3 : 1, t, first, depth, from, pitch, c, columns);
+                NAME(panel, LEVEL)(VECTORS > 3 ? 3 : 1, t, first, depth, from, pitch, c, columns, next);
             else if (VECTORS > 2 && vectors == 2)
-                NAME(panel, LEVEL)(VECTORS > 2 ? 2 : 1, t, first, depth, from, pitch, c, columns);
+                NAME(panel, LEVEL)(VECTORS > 2 ? 2 : 1, t, first, depth, from, pitch, c, columns, next);
             else
-                NAME(panel, LEVEL)(1, t, first, depth, from, pitch, c, columns);
+                NAME(panel, LEVEL)(1, t, first, depth, from, pitch, c, columns, next);
             first += step;
         } while (first < t->depth);
     }

@@ -102,8 +102,8 @@ static void note_grown(uint64_t bytes)
 
 static void *map_large(uint64_t bytes)
 {
-    void *memory = ptoi_memory_map(bytes, false);
-    if (!memory && ptoi_pool_trim()) memory = ptoi_memory_map(bytes, false);
+    void *memory = ptoi_memory_map_long(bytes);
+    if (!memory && ptoi_pool_trim()) memory = ptoi_memory_map_long(bytes);
     if (memory) note_grown(bytes);
     return memory;
 }

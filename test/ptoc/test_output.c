@@ -72,9 +72,15 @@ static void expect_files(void (*write)(void), int count)
     EXPECT_EQ(count_files(), count);
 }
 
-TEST(a_file_that_was_begun_is_removed) { expect_files(write_one, 0); }
+TEST(a_file_that_was_begun_is_removed)
+{
+    expect_files(write_one, 0);
+}
 
-TEST(two_that_were_begun_are_removed) { expect_files(write_one_within_another, 0); }
+TEST(two_that_were_begun_are_removed)
+{
+    expect_files(write_one_within_another, 0);
+}
 
 /* A header is written while the binary has its place: the place was forgotten. */
 TEST(one_that_was_begun_before_another_was_written_is_removed)
@@ -83,4 +89,7 @@ TEST(one_that_was_begun_before_another_was_written_is_removed)
     EXPECT_EQ(access("b", F_OK), 0);
 }
 
-TEST(files_are_closed_in_any_order) { expect_files(close_the_outer_one_first, 0); }
+TEST(files_are_closed_in_any_order)
+{
+    expect_files(close_the_outer_one_first, 0);
+}

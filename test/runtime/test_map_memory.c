@@ -1,8 +1,10 @@
-/* test_map_memory.c - arrays of one mapping. */
+/* test_map_memory.c - arrays of one mapping, and where large pages begin. */
 #include "shared/map_memory.h"
 #include "shared/sanitizer.h"
 #include "unit.h"
+#include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 #if PTOI_HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
@@ -51,4 +53,54 @@ TEST(arrays_of_a_mapping_are_aligned_zeroed_and_apart)
             ptoi_memory_unmap(memory, bytes);
     }
     ptoi_arrays_unmap(NULL, 64);
+}
+
+enum { SMALL = 512 << 10, LARGE = 2 << 20 };
+
+/* Has the process asked for large pages at this address?  As the system says. */
+static bool asks_for_large_pages(const char *at)
+{
+    char line[1024];
+    bool is_there = false, asks = false;
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps)) {
+        uintptr_t from, to;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
+            is_there = from <= (uintptr_t)at && (uintptr_t)at < to;
+        else if (is_there && strncmp(line, "VmFlags:", 8) == 0)
+            asks = strstr(line, " hg") != NULL;
+    }
+    fclose(maps);
+    return asks;
+}
+
+TEST(large_pages_begin_after_the_small_ones)
+{
+    const uint64_t sizes[] = {4096, SMALL, LARGE, SMALL + LARGE, SMALL + LARGE + 4096, 3 * LARGE, 64 * (uint64_t)LARGE};
+    const bool has_large_pages = access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const uint64_t bytes = sizes[i];
+        char *memory = ptoi_memory_map_long(bytes);
+        EXPECT(memory && (uintptr_t)memory % 4096 == 0);
+        EXPECT(bytes <= SMALL + LARGE || ((uintptr_t)memory + SMALL) % LARGE == 0);
+        ptoi_memory_ask_large_pages(memory, bytes);
+        EXPECT(!asks_for_large_pages(memory) && !asks_for_large_pages(memory + (bytes < SMALL ? bytes : SMALL) - 1));
+        if (bytes > SMALL + LARGE && bytes / LARGE > 1)
+            EXPECT_EQ(asks_for_large_pages(memory + SMALL), has_large_pages);
+        memory[0] = memory[bytes - 1] = 1;
+        ptoi_memory_unmap(memory, bytes);
+    }
+}
+
+/* Nothing beside the memory is asked for, wherever it begins: other arrays may be there. */
+TEST(large_pages_lie_inside_of_the_memory)
+{
+    char *all = ptoi_memory_map(8 * (uint64_t)LARGE, false);
+    EXPECT(all != NULL);
+    for (uint64_t at = 0; at < LARGE; at += 96 << 10) ptoi_memory_ask_large_pages(all + at, SMALL + LARGE / 2);
+    EXPECT(!asks_for_large_pages(all));
+    ptoi_memory_ask_large_pages(all + 4096, 4 * (uint64_t)LARGE);
+    EXPECT(!asks_for_large_pages(all + SMALL - 1) && !asks_for_large_pages(all + 4096 + 4 * (uint64_t)LARGE));
+    ptoi_memory_unmap(all, 8 * (uint64_t)LARGE);
 }

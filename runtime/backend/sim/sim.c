@@ -5,6 +5,7 @@
 #include "sim.h"
 #include "debug/guard.h"
 #include "memory/pool.h"
+#include "shared/map_memory.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,9 @@ static bool sim_close(const struct backend *b, char *message, size_t size)
 static void *sim_alloc(const struct backend *b, uint64_t bytes, bool shared)
 {
     (void)b;
-    return ptoi_pool_take(bytes, shared, false);
+    void *memory = ptoi_pool_take(bytes, shared, false);
+    if (memory && !shared) ptoi_memory_ask_large_pages(memory, bytes);
+    return memory;
 }
 
 static void sim_free(const struct backend *b, void *memory, uint64_t bytes, bool shared)
