@@ -4,7 +4,9 @@ usage: ./dev test mutants [--sample N | --all] [--seed S] [--minutes M] [--jobs 
        ./dev test mutants --all --continue             what the last run has not done; its results count
        ./dev test mutants --regenerate [--size N]      renew the lists; names and marks stay
        ./dev test mutants --marked                     do the suites kill a mutant that is marked equivalent?
-Idea       a mutant is one change of one line in a copy of the tree; the suites of suites.py run, the likely killer first, until one fails.
+       ./dev test mutants --keep-killers               write down which test killed which mutant, killers.txt
+Idea       a mutant is one change of one line in a copy of the tree; the suites of suites.py run until one fails: the test that killed it
+           the last time, then the likely ones.  The short suites are asked about every mutant before the long ones are about any.
            A suite that hangs has failed.  A suite has to pass without a mutant, too, or the run ends: a short one before it is asked
            the first time, which says how long it may take, the others when they fail the first time.
            One object is compiled and one binary a suite is linked (relink.py).  Of a compiler's mutant those tests run for which it
@@ -28,13 +30,16 @@ import time
 
 import choose
 import entries
+import killers
 import probe
 import suites
 import workspace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+KILLERS = os.path.join(HERE, "killers.txt")
 LISTS = ("by-hand", "proofs", "runtime", "codegen", "frontend")
 
+SHORT, LONG = 0, 1   # the stages of a campaign
 UNFINISHED = "not finished"   # the time was over; it is not counted, and --continue takes it again
 Result = collections.namedtuple("Result", "entry verdict suite seconds text")
 
@@ -44,10 +49,12 @@ class BrokenTree(Exception):
 
 
 class Campaign:
-    """Mutants of one tree.  known: the suites that exist; suites_for(path, known, operator) says which of them to run."""
+    """Mutants of one tree.  known: the suites that exist; suites_for(path, known, operator) says which of them to run.
+    killed_by: the test that killed a mutant the last time, by the mutant's name."""
 
-    def __init__(self, workspaces, known, suites_for=suites.suites_for, say=print, results=(), quick=False, keep=lambda result: None):
+    def __init__(self, workspaces, known, suites_for=suites.suites_for, say=print, results=(), quick=False, keep=lambda result: None, killed_by=None):
         self.workspaces, self.known, self.suites_for, self.say, self.keep = workspaces, known, suites_for, say, keep
+        self.killed_by = killed_by or {}
         self.results, self.trusted = list(results), set()
         self.probes, self.quick = {}, quick
         self.cost = {}   # a suite: the seconds in which it passes, of a machine that does nothing else
@@ -55,17 +62,19 @@ class Campaign:
 
     def run(self, chosen):
         done = {r.entry.name for r in self.results}
-        waiting = queue.Queue()
-        for entry in chosen:
+        waiting = queue.PriorityQueue()
+        for number, entry in enumerate(chosen):
             if entry.name not in done:
-                waiting.put(entry)
+                waiting.put((SHORT, number))
         failures = []
 
         def work(space):
             try:
                 while not failures:
                     space.time_left()
-                    self.one(space, waiting.get_nowait(), len(chosen))
+                    stage, number = waiting.get_nowait()
+                    if not self.one(space, chosen[number], stage, len(chosen)):
+                        waiting.put((LONG, number))
             except (queue.Empty, workspace.OutOfTime):
                 pass
             except BaseException as failure:   # the other workers end, and the caller sees it
@@ -83,7 +92,8 @@ class Campaign:
             raise failures[0]
         return self.results
 
-    def one(self, space, entry, count):
+    def one(self, space, entry, stage, count):
+        """False: the suites of this stage have passed, and the next has some more."""
         begin = time.time()
         clean = space.read_clean(entry.path)
         changed = entry.apply(clean)
@@ -91,27 +101,37 @@ class Campaign:
             verdict, suite, text = "does not apply", "", ""
         else:
             try:
-                verdict, suite, text = self.judge(space, entry, changed)
+                verdict, suite, text = self.judge(space, entry, changed, stage)
             except workspace.OutOfTime:
                 verdict, suite, text = UNFINISHED, "", ""
+            if verdict == "survived" and stage == SHORT and not self.quick:
+                return False
             if verdict == "killed":
+                suite = exact(suite, text)
                 self.confirm(space, suite)
-        result = Result(entry, verdict, suite.name if suite else "", time.time() - begin, text)
+        result = Result(entry, verdict, killers.text_of(suite) if suite else "", time.time() - begin, text)
         with self.lock:
             self.results.append(result)
             self.keep(result)
             self.say("%4d/%d [%s] %s %s %s: %s%s (%.0f s)" % (len(self.results), count, entry.name, entry.path, entry.function, entry.operator, verdict,
                                                               how(result), result.seconds))
+        return True
 
-    def judge(self, space, entry, changed):
+    def judge(self, space, entry, changed, stage):
         """(verdict, the suite that killed it or None, its output)"""
         compiles, text = space.relink.compile(entry.path, changed)
         if compiles is False:
             return "does not compile", None, text
+        known = self.killed_by.get(entry.name) if stage == SHORT else None
+        first = suite_named(known, self.known, space) if known else None
+        if first:
+            passed, text = self.ask(space, entry, changed, first, compiles)
+            if passed is False:
+                return "killed", first, text
         if compiles and is_of_the_compiler(entry.path) and "lit_codegen" in self.known:
-            return self.judge_compiler(space, entry, changed)
+            return self.judge_compiler(space, entry, changed, stage)
         for suite in self.ordered(entry):
-            if self.quick and suite.is_slow:
+            if suite.is_slow != (stage == LONG):
                 continue
             passed, text = self.ask(space, entry, changed, suite, compiles)
             if passed is None:
@@ -141,6 +161,9 @@ class Campaign:
                     return None, text
             if not built:
                 return False, text
+            if suite.tests:
+                failed, text = space.lit(suite.tests)
+                return not failed, text
             return space.suite(suite._replace(seconds=min(suite.seconds, max(10, 8 * self.cost.get(suite.name, suite.seconds)))), thorough=False)
         finally:
             space.relink.restore()
@@ -152,27 +175,27 @@ class Campaign:
         near = collections.Counter()
         for r in self.results:
             if r.verdict == "killed" and r.entry.operator != "order":
-                near[r.suite] += 10 * (r.entry.path == entry.path) + (os.path.dirname(r.entry.path) == os.path.dirname(entry.path))
+                near[killers.suite_name(r.suite)] += 10 * (r.entry.path == entry.path) + (os.path.dirname(r.entry.path) == os.path.dirname(entry.path))
         found = self.suites_for(entry.path, self.known, entry.operator)
         return found if entry.operator == "order" else sorted(found, key=lambda suite: (suite.is_slow, -near[suite.name], self.cost.get(suite.name, 0)))
 
-    def judge_compiler(self, space, entry, changed):
+    def judge_compiler(self, space, entry, changed, stage):
         """Tests for which ptoc prints something else, then those of which that is not known, then the suites of random programs."""
         asked = self.probe_of(space)
         try:
             if not space.relink.take(("ptoc",)):
                 return "does not compile", None, "it cannot be linked"
             for tests in asked.differing(4):
-                tests = [t for t in tests if not (self.quick and probe.is_long(t))]
+                tests = [t for t in tests if probe.is_long(t) == (stage == LONG)]
                 failed, text = space.lit(tests) if tests else (None, "")
                 if failed:
                     asked.note(failed)
                     return "killed", suite_of(failed), text
-            failed, text = (None, "") if self.quick else space.lit(asked.opaque)
+            failed, text = space.lit(asked.opaque) if stage == LONG else (None, "")
             if failed:
                 return "killed", suite_of(failed), text
             for suite in self.suites_for(entry.path, self.known, entry.operator):
-                if suite.name not in asked.suites() and not (self.quick and suite.is_slow):
+                if suite.name not in asked.suites() and suite.is_slow == (stage == LONG):
                     passed, text = space.suite(suite, thorough=False) if suite.is_slow else self.ask(space, entry, changed, suite, True)
                     if not passed:
                         return "killed", suite, text
@@ -215,6 +238,20 @@ def is_of_the_product(path):
     return path.startswith(("runtime/", "codegen/", "frontend/"))
 
 
+def exact(suite, text):
+    """The test of lit that failed, where the suite is one of lit."""
+    failed = workspace.failed_test(text) if suite.name.startswith("lit_") and not suite.tests else None
+    return suite._replace(tests=(failed,), targets=suites.PROGRAMS + suite.targets) if failed else suite
+
+
+def suite_named(text, known, space):
+    """The suite of killers.txt, where it is still there."""
+    name, test = killers.suite_name(text), killers.test_of(text)
+    if name not in known or test and not os.path.exists(os.path.join(space.source, "test", "lit", test)):
+        return None
+    return suites.suite(name)._replace(tests=(test,) if test else ())
+
+
 def suite_of(test):
     """The suite that has this test of lit alone."""
     return suites.suite("lit_" + test.split("/")[0])._replace(tests=(test,), targets=suites.PROGRAMS)
@@ -254,7 +291,7 @@ def survivors(results, root):
 
 def report(path, results, root, title):
     killed, survived, score = score_of(results)
-    by_suite = collections.Counter(r.suite for r in results if r.verdict == "killed")
+    by_suite = collections.Counter(killers.suite_name(r.suite) for r in results if r.verdict == "killed")
     by_folder = collections.Counter((r.entry.path.split("/")[0], r.verdict) for r in results)
     lines = [title, "%d mutants: %d killed, %d survived, score %.1f %%" % (killed + survived, killed, survived, score)]
     lines += ["%s: %d killed, %d survived" % (folder, by_folder[folder, "killed"], by_folder[folder, "survived"])
@@ -303,6 +340,16 @@ def read_lists(folder=HERE, names=LISTS):
     return [entry for name in names for entry in entries.read(os.path.join(folder, name + ".list"))]
 
 
+def keep_killers(path):
+    """Those of the last run, and those that were known before of mutants that are still in the lists."""
+    known = read_lists()
+    names, found = {e.name for e in known}, killers.read(KILLERS)
+    found.update({r.entry.name: r.suite for r in read_results(path, known)
+                  if r.verdict == "killed" and (killers.test_of(r.suite) or not r.suite.startswith("lit_"))})
+    killers.write(KILLERS, {name: text for name, text in found.items() if name in names})
+    return 0
+
+
 def known_suites(space):
     code, text = space.run(["ctest", "-N"], 60)
     return re.findall(r"Test +#\d+: (\S+)", text)
@@ -319,6 +366,7 @@ def options(arguments):
     p.add_argument("--list", choices=LISTS, help="mutants of one list; proofs: each inequality of the compiler's proofs, off by one")
     p.add_argument("--continue", action="store_true", dest="goes_on", help="leave out what the last run has done, and count its results")
     p.add_argument("--quick", action="store_true", help="without the suites that take long: a survivor is one that has to be looked at")
+    p.add_argument("--keep-killers", action="store_true", help="write what the last run knows of them to the tree, and run nothing")
     p.add_argument("--marked", action="store_true", help="run those that are marked equivalent: none may be killed")
     p.add_argument("--at-least", type=float, default=97, help="the least score, in percent (default 97)")
     p.add_argument("--regenerate", action="store_true", help="renew the lists from the source")
@@ -341,6 +389,9 @@ def main(arguments):
     chosen.sort(key=lambda e: hashlib.sha256(("%d %s" % (given.seed, e.name)).encode()).digest())
     if not (given.all or given.only or given.list or given.marked or given.minutes):
         chosen = chosen[:given.sample]
+    done_path = os.path.join(folder, "results.txt")
+    if given.keep_killers:
+        return keep_killers(done_path)
     try:
         for space in spaces:
             wrong = space.prepare()
@@ -353,11 +404,10 @@ def main(arguments):
     if given.regenerate:
         choose.regenerate(root, spaces[0], HERE, LISTS, given.size)
         return 0
-    done_path = os.path.join(folder, "results.txt")
     done = read_results(done_path, chosen) if given.goes_on else []
     write_results(done_path, done)
     campaign = Campaign(spaces, known, suites.suites_for, lambda line: print(line, flush=True), done, given.quick,
-                        lambda result: append_result(done_path, result))
+                        lambda result: append_result(done_path, result), killers.read(KILLERS))
     try:
         results = campaign.run(chosen)
     except BrokenTree as broken:

@@ -5,9 +5,11 @@ import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import choose
 import entries
+import killers
 import operators
 import probe
 import run
@@ -185,6 +187,40 @@ class Runs(unittest.TestCase):
         campaign = run.Campaign([self.space], [], lambda path, known, operator: [one, other, slow], say=lambda line: None)
         campaign.results = [run.Result(KILLED, "killed", name, 1, "") for name in ("other", "slow")]
         self.assertEqual([s.name for s in campaign.ordered(EQUIVALENT)], ["other", "one", "slow"])
+
+    def named(self, *names):
+        """Suites that note when they are asked; those that are slow have a name that says so."""
+        asked = []
+        found = [suites.Suite(name, (), 20, {}, is_slow=name.startswith("slow")) for name in names]
+        campaign = run.Campaign([self.space], list(names), lambda path, known, operator: found, say=lambda line: None)
+        campaign.ask = lambda space, entry, changed, suite, compiles: (asked.append((entry.name, suite.name)) or suite.name != "slow_killer", "")
+        campaign.confirm = lambda space, suite: None
+        return campaign, asked
+
+    def test_short_suites_are_asked_about_all_before_a_long_one(self):
+        campaign, asked = self.named("slow_killer", "short")
+        results = campaign.run([KILLED, EQUIVALENT])
+        self.assertEqual(asked, [(KILLED.name, "short"), (EQUIVALENT.name, "short"), (KILLED.name, "slow_killer"), (EQUIVALENT.name, "slow_killer")])
+        self.assertEqual([r.verdict for r in results], ["killed"] * 2)
+
+    def test_the_last_killer_is_asked_first_and_proves_nothing(self):
+        campaign, asked = self.named("slow_killer", "short")
+        campaign.killed_by = {KILLED.name: "slow_killer", EQUIVALENT.name: "gone"}
+        with unittest.mock.patch.object(suites, "suite", lambda name: suites.Suite(name, (), 20, {}, True)):
+            campaign.run([KILLED, EQUIVALENT])
+        self.assertEqual(asked[0], (KILLED.name, "slow_killer"))
+        self.assertEqual([suite for name, suite in asked if name == EQUIVALENT.name], ["short", "slow_killer"])
+
+    def test_a_killer_is_the_test_of_lit_that_failed(self):
+        text = "209: PASS: ptoc :: sema/a.pto (1 of 2)\n209: FAIL: ptoc :: sema/views.pto (2 of 2)\n"
+        found = run.exact(suites.suite("lit_sema"), text)
+        self.assertEqual((found.tests, killers.text_of(found)), (("sema/views.pto",), "lit_sema:sema/views.pto"))
+        self.assertEqual((killers.suite_name("lit_sema:a/b.pto"), killers.test_of("lit_sema:a/b.pto"), killers.test_of("test_npy")), ("lit_sema", "a/b.pto", ""))
+        self.assertEqual(killers.text_of(run.exact(suites.suite("test_npy"), text)), "test_npy")
+        path = os.path.join(self.place.name, "killers.txt")
+        killers.write(path, {"b": "test_npy", "a": "lit_sema:sema/views.pto"})
+        self.assertEqual(killers.read(path), {"a": "lit_sema:sema/views.pto", "b": "test_npy"})
+        self.assertEqual(killers.read(path + ".none"), {})
 
     def test_a_hang_is_a_kill(self):
         result = self.verdict(HANGS)

@@ -34,6 +34,12 @@ def load():
     return max(1, os.getloadavg()[0] / os.cpu_count())
 
 
+def failed_test(text):
+    """The first test of lit that failed, like "sema/views.pto", by what lit printed; None: none did."""
+    found = re.search(r"^(?:\d+: )?(?:FAIL|TIMEOUT|XPASS|UNRESOLVED): ptoc :: (\S+)", text, re.M)
+    return found.group(1) if found else None
+
+
 def limit_processor(seconds):
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
@@ -126,8 +132,7 @@ class Workspace:
         environment = dict(os.environ, PTO_MUTANTS="1", PTO_LIT_SECONDS="%d" % (LIT_SECONDS * load()))
         code, text = self.run(["/usr/bin/python3", LIT, "-v", "-j%d" % max(2, self.jobs), "--max-failures=1"] + names,
                               (60 + 10 * len(tests)) * load(), environment, LIT_CPU_SECONDS)
-        found = re.search(r"^(?:FAIL|TIMEOUT|XPASS|UNRESOLVED): ptoc :: (\S+)", text, re.M)
-        return found.group(1) if found else None, text
+        return failed_test(text), text
 
     def time_left(self):
         """Seconds until the deadline, more than 0; OutOfTime behind it."""
