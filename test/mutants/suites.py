@@ -38,7 +38,7 @@ MAP = [
     ("runtime/host/ranked", ["wire_options"]),
     ("runtime/api/unwind", ["test_unwind", "wire_options", "wire_programs", "lit_run"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
-    ("runtime/dist", ["test_ranks", *WIRES]),
+    ("runtime/dist", ["test_ranks", "test_ranks_refused", *WIRES]),
     ("runtime/wire", [*WIRES]),
     ("runtime/engine", ["test_runtime", "test_lanes", "test_chaining", "test_fast_path"] + GRAPHS + ["lit_host", "random_valid"]),
     ("runtime", ["test_runtime"] + GRAPHS + ["lit_host", "random_valid"]),

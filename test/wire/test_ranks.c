@@ -1,4 +1,4 @@
-/* test_ranks.c - what a program may do on several ranks, and what is counted, refused and reported.
+/* test_ranks.c - what a program may do on several ranks, and what is counted and reported.
  * Random programs are in stress_ranks.c. */
 #include "api/runtime.h"
 #include "local_wire.h"
@@ -28,8 +28,6 @@ struct program {
     double *matrix;
     int rank;
 };
-
-static double zeros[CELLS];
 
 static PTORuntime *create(struct wire *w, PTOEngine engine, int64_t window)
 {
@@ -559,63 +557,4 @@ TEST(a_run_has_one_status_on_all_ranks)
     struct shared *s = ranks_share(sizeof *s);
     EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = 3, .slots = 5, .latest = 4}, run_cancelled_late, s), 0);
     for (int k = 0; k < 3; k++) EXPECT_EQ(s->status[k], 0);
-}
-
-/* ---- refusals ---------------------------------------------------------------------------------------------------- */
-
-static void start_nothing(void *cx, int64_t task, const PTOKernel *kernel, const PTOArg *args, int32_t count)
-{
-    (void)cx, (void)task, (void)kernel, (void)args, (void)count;
-}
-
-/* Nothing of the refused runtime was opened: CANN, which may not be there, is not looked for. */
-TEST(what_ranks_cannot_have_is_refused_by_its_name)
-{
-    struct medium *m = medium_open(&(struct medium_config){.ranks = 1, .slots = 2});
-    static const struct {
-        PTOConfig config;
-        bool is_planned, is_program;
-        const char *reason;
-    } refused[] = {
-        {{.engine = PTO_ENGINE_PROCESS}, false, false, "several ranks need the engine threads or serial, not process"},
-        {{.engine = PTO_ENGINE_TIMING}, false, false, "several ranks need the engine threads or serial, not timing"},
-        {{.engine = PTO_ENGINE_GRAPH}, false, false, "several ranks need the engine threads or serial, not graph"},
-        {{.engine = PTO_ENGINE_SERIAL}, true, false, "need the engine timing or graph, which plan them, not serial"},
-        {{.backend = "ascend"}, false, false, "several ranks need the backend sim, not ascend"},
-        {{.external = {[PTO_WORKER_CUBE] = true}, .external_start = start_nothing},
-         false,
-         false,
-         "external workers ('cube')"},
-        {{.replay = "x"}, false, true, "a host program on several ranks cannot replay a schedule"},
-    };
-    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
-        PTOStatus status;
-        const struct dist_config ranks = {.wire = refused[k].is_planned ? NULL : medium_wire(m, 0),
-                                          .ranks = 2,
-                                          .copy_bytes = KEPT,
-                                          .collects = refused[k].is_program ? COLLECTS_EVERYWHERE : COLLECTS_NOTHING,
-                                          .sends = 1};
-        EXPECT(!ptoi_create_ranked(&refused[k].config, &ranks, &status));
-        EXPECT_EQ(status, PTO_ERR_UNSUPPORTED);
-        EXPECT(strstr(pto_last_error(NULL), refused[k].reason) != NULL);
-        free(ranks.wire);
-    }
-    medium_close(m);
-}
-
-TEST(buffers_that_overlap_or_have_no_distribution_are_refused)
-{
-    struct medium *m = medium_open(&(struct medium_config){.ranks = 1, .slots = 2});
-    struct wire *w = medium_wire(m, 0);
-    PTORuntime *rt = create(w, PTO_ENGINE_SERIAL, 8);
-    struct distribution d = {.rank = 1, .unit = 8, .shape = {10}, .cell = {5}, .grid = {1}};
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros, &d), PTO_OK);
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros, &d), PTO_ERR_ARGUMENT);
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros + 9, &d), PTO_ERR_ARGUMENT);
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros + 10, &d), PTO_OK);
-    d.unit = 0;
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros + 30, &d), PTO_ERR_ARGUMENT);
-    pto_runtime_destroy(rt);
-    free(w);
-    medium_close(m);
 }

@@ -1,0 +1,69 @@
+/* test_ranks_refused.c - what a program cannot have on several ranks is refused by its name. */
+#include "api/runtime.h"
+#include "local_wire.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT = 32 << 20 };
+
+static void start_nothing(void *cx, int64_t task, const PTOKernel *kernel, const PTOArg *args, int32_t count)
+{
+    (void)cx, (void)task, (void)kernel, (void)args, (void)count;
+}
+
+/* Nothing of the refused runtime was opened: CANN, which may not be there, is not looked for. */
+TEST(what_ranks_cannot_have_is_refused_by_its_name)
+{
+    struct medium *m = medium_open(&(struct medium_config){.ranks = 1, .slots = 2});
+    static const struct {
+        PTOConfig config;
+        bool is_planned, is_program;
+        const char *reason;
+    } refused[] = {
+        {{.engine = PTO_ENGINE_PROCESS}, false, false, "several ranks need the engine threads or serial, not process"},
+        {{.engine = PTO_ENGINE_TIMING}, false, false, "several ranks need the engine threads or serial, not timing"},
+        {{.engine = PTO_ENGINE_GRAPH}, false, false, "several ranks need the engine threads or serial, not graph"},
+        {{.engine = PTO_ENGINE_SERIAL}, true, false, "need the engine timing or graph, which plan them, not serial"},
+        {{.backend = "ascend"}, false, false, "several ranks need the backend sim, not ascend"},
+        {{.external = {[PTO_WORKER_CUBE] = true}, .external_start = start_nothing},
+         false,
+         false,
+         "external workers ('cube')"},
+        {{.replay = "x"}, false, true, "a host program on several ranks cannot replay a schedule"},
+    };
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
+        PTOStatus status;
+        const struct dist_config ranks = {.wire = refused[k].is_planned ? NULL : medium_wire(m, 0),
+                                          .ranks = 2,
+                                          .copy_bytes = KEPT,
+                                          .collects = refused[k].is_program ? COLLECTS_EVERYWHERE : COLLECTS_NOTHING,
+                                          .sends = 1};
+        EXPECT(!ptoi_create_ranked(&refused[k].config, &ranks, &status));
+        EXPECT_EQ(status, PTO_ERR_UNSUPPORTED);
+        EXPECT(strstr(pto_last_error(NULL), refused[k].reason) != NULL);
+        free(ranks.wire);
+    }
+    medium_close(m);
+}
+
+TEST(buffers_that_overlap_or_have_no_distribution_are_refused)
+{
+    static double zeros[40];
+    struct medium *m = medium_open(&(struct medium_config){.ranks = 1, .slots = 2});
+    struct wire *w = medium_wire(m, 0);
+    const struct dist_config ranks = {.wire = w, .copy_bytes = KEPT, .sends = 2};
+    PTOStatus status;
+    PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, &ranks, &status);
+    EXPECT(rt != NULL);
+    struct distribution d = {.rank = 1, .unit = 8, .shape = {10}, .cell = {5}, .grid = {1}};
+    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros, &d), PTO_OK);
+    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros, &d), PTO_ERR_ARGUMENT);
+    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros + 9, &d), PTO_ERR_ARGUMENT);
+    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros + 10, &d), PTO_OK);
+    d.unit = 0;
+    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros + 30, &d), PTO_ERR_ARGUMENT);
+    pto_runtime_destroy(rt);
+    free(w);
+    medium_close(m);
+}
