@@ -95,16 +95,17 @@ static PTOStatus send_message(struct dist *d, const struct outgoing *piece, int3
         total->messages++;
         total->bytes += bytes_of(piece, count);
     }
-    PTOTaskParam params[PTO_MAX_PARAMS + 1] = {
-        [TRANSFER_PEER] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(peer)},
-        [TRANSFER_NUMBER] = {.kind = PTO_PARAM_SCALAR,
-                             .value = pto_scalar_i64((int64_t)(sends ? p->sent++ : p->received++))},
-        [TRANSFER_ORDER] = {.kind = PTO_PARAM_SCALAR,
-                            .value = pto_scalar_i64(sends ? (int64_t)d->transfers.sent++ : 0)},
-        [TRANSFER_URGENCY] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(d->tasks_of[to])},
-        [TRANSFER_OWNER] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64((int64_t)(intptr_t)&d->transfers)},
-        [TRANSFER_COUNT] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(count)},
+    PTOTaskParam params[PTO_MAX_PARAMS + 1]; /* few of them are used: they are not cleared */
+    const int64_t scalar[TRANSFER_VIEWS] = {
+        [TRANSFER_PEER] = peer,
+        [TRANSFER_NUMBER] = (int64_t)(sends ? p->sent++ : p->received++),
+        [TRANSFER_ORDER] = sends ? (int64_t)d->transfers.sent++ : 0,
+        [TRANSFER_URGENCY] = d->tasks_of[to],
+        [TRANSFER_OWNER] = (int64_t)(intptr_t)&d->transfers,
+        [TRANSFER_COUNT] = count,
     };
+    for (int32_t k = 0; k < TRANSFER_VIEWS; k++)
+        params[k] = (PTOTaskParam){.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(scalar[k])};
     for (int32_t k = 0; k < count; k++) params[TRANSFER_VIEWS + k] = name_piece(&piece[k], sends, &named[k]);
     if (has_priority) params[TRANSFER_VIEWS + count] = *priority;
     const int64_t id = ptoi_dist_submit_here(d, sends ? &ptoi_send_kernel : &ptoi_receive_kernel, params,

@@ -323,9 +323,10 @@ static bool take_early(struct mpi_wire *w, struct report *report)
 static bool mpi_listen(struct wire *wire, struct wire_failure *failure)
 {
     struct mpi_wire *w = of(wire);
-    struct report report = {.run = 0};
+    struct report report;
     MPI_Status status;
     int any = 0;
+    report.run = 0; /* none yet; its text is long, and is not cleared */
     while (report.run != w->run) {
         if (report.run > w->run) {
             w->early[status.MPI_SOURCE] = report;
