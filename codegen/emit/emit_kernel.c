@@ -108,6 +108,41 @@ static bool clashes_with_c(const char *symbol)
     return (mangle_is_reserved(symbol) && strncmp(symbol, "pto", 3) != 0) || strlen(symbol) < 3;
 }
 
+static bool is_read_only(const struct symbol *formal) { return formal->dir == DIR_IN || formal->dir == DIR_HOST; }
+
+/* Does one C function fit both? */
+static bool have_one_type(const struct symbol *a, const struct symbol *b)
+{
+    bool same = a->declared_count == b->declared_count && a->dim_count == b->dim_count;
+    for (int i = 0; i < a->declared_count && same; i++) {
+        const struct symbol *x = a->declared[i], *y = b->declared[i];
+        same = is_tensor(x) == is_tensor(y);
+        if (same && is_tensor(x))
+            same = is_read_only(x) == is_read_only(y) &&
+                   strcmp(c_elem_type(x->type->elem), c_elem_type(y->type->elem)) == 0;
+        else if (same)
+            same = strcmp(c_scalar_type(x->type), c_scalar_type(y->type)) == 0;
+    }
+    return same;
+}
+
+/* Kernels that share a C function which cannot be that of both. */
+static void check_function(struct emitter *e, const struct symbol *kernel, size_t count)
+{
+    const char *symbol = kernel_external_symbol(kernel);
+    for (size_t i = 0; i < count; i++) {
+        const struct symbol *other = e->plan->kernels.data[i];
+        if (has_own_body(other) || other->opcode || strcmp(kernel_external_symbol(other), symbol) != 0 ||
+            have_one_type(other, kernel))
+            continue;
+        diag_error(e->front->diag, DIAG_E12, kernel->decl->name_at,
+                   "the C function '%s' would have other parameters here than for another kernel", symbol);
+        diag_note(e->front->diag, other->decl->name_at, "the other one is here");
+        diag_help(e->front->diag, "give each kernel a function of its own: 'extern \"NAME\"' before the ';'");
+        return;
+    }
+}
+
 void kernel_assign_names(struct emitter *e)
 {
     const symbol_list *kernels = &e->plan->kernels;
@@ -121,6 +156,7 @@ void kernel_assign_names(struct emitter *e)
             diag_error(e->front->diag, DIAG_E12,
                        k->decl->kernel->extern_name ? k->decl->kernel->extern_name->at : k->decl->name_at,
                        "'%s' is not the name of a C function", names->symbol);
+        check_function(e, k, i);
         if (!names_is_taken(&e->names, names->symbol) && !mangle_is_reserved(names->symbol))
             names_force(&e->names, names->symbol);
     }
@@ -199,9 +235,8 @@ void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool
         const struct symbol *s = kernel->declared[i];
         const char *name = parameter_name(e, kernel, s->name, is_body);
         if (is_tensor(s))
-            strbuf_printf(b, "%s%s%s *%s, const int64_t *%s_stride", comma,
-                          s->dir == DIR_IN || s->dir == DIR_HOST ? "const " : "", c_elem_type(s->type->elem), name,
-                          is_body ? s->name : name);
+            strbuf_printf(b, "%s%s%s *%s, const int64_t *%s_stride", comma, is_read_only(s) ? "const " : "",
+                          c_elem_type(s->type->elem), name, is_body ? s->name : name);
         else
             strbuf_printf(b, "%s%s %s", comma, c_scalar_type(s->type), name);
         comma = ", ";
