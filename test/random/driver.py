@@ -205,7 +205,8 @@ class Campaign:
             plans = [p for p in self.given.plans.split(",") if p]
             if plans:
                 words.append("--plan=" + random.Random(made.seed).choice(plans))
-            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, env={**os.environ, "TMPDIR": temporary})
+            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True,
+                                  env={**os.environ, "TMPDIR": temporary})
             done.stdout = re.sub(r"^ptoc: kept '.*'\n", "", done.stdout, flags=re.M)
             shutil.rmtree(temporary)
             if done.returncode == 0 and not done.stdout:
