@@ -50,7 +50,7 @@ static struct relaxation find_relaxation(const char *text)
 static const char help[] =
     "check [options] [case]...   all cases, or these ('run_*'), on every schedule within their bounds or at random\n"
     "  --list               the cases\n"
-    "  --seconds=S          at most so much processor time for each case (default PTO_CHECK_SECONDS, or 1)\n"
+    "  --seconds=S          at most so much processor time for each case (default PTO_CHECK_SECONDS, or 0.5)\n"
     "  --runs=N             at most so many executions of each\n"
     "  --seed=N             of schedules at random (default 1)\n"
     "  --random             small cases at random too\n"
@@ -63,7 +63,7 @@ static const char help[] =
 int main(int argc, char **argv)
 {
     const char *seconds = getenv("PTO_CHECK_SECONDS");
-    struct explore_options o = {.seed = 1, .seconds = seconds ? strtod(seconds, NULL) : 1};
+    struct explore_options o = {.seed = 1, .seconds = seconds ? strtod(seconds, NULL) : 0.5};
     const struct check_case *chosen[CASES];
     int count = 0;
     bool always_random = false;

@@ -1,7 +1,9 @@
-"""shared_program.py - the programs that the tests of calls share, compiled once a process, and a matrix for them.
+"""shared_program.py - the programs that the tests of calls share, and a matrix for them.
 
+Idea       the programs lie where PTO_TEST_PROGRAMS says, for all processes: the first one compiles each, the others find it in ptoc's cache.
 Owner      folder: the files of the process, removed at its end; m: the module of PROGRAM, which is at path.
 """
+import os
 import pathlib
 import tempfile
 
@@ -86,13 +88,21 @@ kernel pack<N, M>(in x: f64[N], out y: f64[M]) on vector { for (int64_t i = 0, j
 """
 
 folder = tempfile.TemporaryDirectory()
-path = pathlib.Path(folder.name) / "calls.pto"
-path.write_text(PROGRAM)
+programs = pathlib.Path(os.environ.get("PTO_TEST_PROGRAMS", folder.name))
+
+
+def written(name, text):
+    """The path of a file with the text.  It appears whole: other processes write the same."""
+    programs.mkdir(parents=True, exist_ok=True)
+    partial = programs / f".{os.getpid()}.{name}"
+    partial.write_text(text)
+    return partial.replace(programs / name)
+
+
+path = written("calls.pto", PROGRAM)
 m = ptoc.compile(path)
-nested_path = pathlib.Path(folder.name) / "nested.pto"
-nested_path.write_text(NESTED)
-sparse_path = pathlib.Path(folder.name) / "sparse.pto"
-sparse_path.write_text(SPARSE)
+nested_path = written("nested.pto", NESTED)
+sparse_path = written("sparse.pto", SPARSE)
 
 
 def matrix(rows=3, columns=4):

@@ -31,9 +31,19 @@ static bool has(const struct fuzz_access *a, const uint64_t *x)
     return false;
 }
 
+/* The first element of an access, or the last. */
+static const uint64_t *end_of(const struct fuzz_access *a, bool is_last)
+{
+    const uint64_t *end = a->base + a->params_at;
+    for (int d = 0; d < 2; d++)
+        if ((a->stride[d] > 0) == is_last) end += (a->shape[d] - 1) * a->stride[d];
+    return end;
+}
+
 static int64_t shared_elements(const struct fuzz_access *a, const struct fuzz_access *b, int64_t enough)
 {
     int64_t n = 0;
+    if (end_of(a, true) < end_of(b, false) || end_of(b, true) < end_of(a, false)) return 0;
     for (int64_t i = 0; i < a->shape[0] && n < enough; i++)
         for (int64_t j = 0; j < a->shape[1] && n < enough; j++)
             n += has(b, a->base + a->params_at + i * a->stride[0] + j * a->stride[1]);

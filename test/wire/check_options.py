@@ -112,7 +112,7 @@ def stencil_tasks():
 
 class Options(Check):
     def __init__(self, ptoc, wire, folder):
-        super().__init__(ptoc, wire, folder, "options", PROGRAM, SIDE)
+        super().__init__(ptoc, wire, folder, "options", PROGRAM, SIDE, "-O2")  # it multiplies matrices some fifty times
         self.has_mpi = sys.argv[4] == "mpi"
         self.outputs = {entry: self.results(entry, [], 1) for entry in ("multiply", "stencil")}
 

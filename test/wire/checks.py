@@ -70,12 +70,12 @@ def run(command, folder=None, **variables):
     return program.returncode, texts[0], texts[1]
 
 
-def build(ptoc, folder, name, text):
+def build(ptoc, folder, name, text, level="-O0"):
     source = os.path.join(folder, name + ".pto")
     with open(source, "w", encoding="utf-8") as f:
         f.write(text)
     program = os.path.join(folder, name)
-    code, out, err = run([ptoc, "build", "-O0", "-w", source, "-o", program])
+    code, out, err = run([ptoc, "build", level, "-w", source, "-o", program])
     if code != 0:
         sys.exit("%s: %s%s" % (name, out, err))
     return program
@@ -89,9 +89,9 @@ def read(path):
 class Check:
     """What was expected of one program, in a folder with four random matrices A to D; `good`: all of it was so."""
 
-    def __init__(self, ptoc, wire, folder, name, text, side):
+    def __init__(self, ptoc, wire, folder, name, text, side, level="-O0"):
         self.ptoc, self.wire, self.folder, self.good = ptoc, wire, folder, True
-        self.program = build(ptoc, folder, name, text)
+        self.program = build(ptoc, folder, name, text, level)
         random = numpy.random.default_rng(5)
         for array in "ABCD":
             numpy.save(self.path(array), random.standard_normal((side, side)).astype(numpy.float32))
