@@ -2,6 +2,9 @@
 #include "cpu.h"
 #include "atomics.h"
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 static _Atomic int chosen; /* 1 + the level; 0: not asked yet.  Every thread would store the same. */
 
@@ -29,6 +32,37 @@ PTOCpu pto_cpu(void)
     }
     return (PTOCpu)(level - 1);
 }
+
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+static bool foresees_rows(void)
+{
+    bool does = false;
+#ifdef __x86_64__
+    enum { BASE_EXTENDED = 15, ZEN_3_AND_4 = 0x19 };
+    unsigned a, b, c, d;
+    if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx || c != signature_AMD_ecx || d != signature_AMD_edx)
+        return false;
+    if (!__get_cpuid(1, &a, &b, &c, &d)) return false;
+    const unsigned base = a >> 8 & 15, extended = a >> 20 & 255;
+    does = base == BASE_EXTENDED && base + extended == ZEN_3_AND_4;
+#endif
+    return does;
+}
+
+bool pto_asks_ahead(void)
+{
+    enum { NO = 1, YES };
+    static _Atomic int asks; /* 0: not asked yet.  Every thread would store the same. */
+    int now = load_relaxed(&asks);
+    if (now == 0) {
+        now = foresees_rows() ? NO : YES;
+        store_relaxed(&asks, now);
+    }
+    return now == YES;
+}
+
+/* ---- levels by name ---------------------------------------------------------------------------------------------- */
 
 bool ptoi_cpu_named(const char *name, PTOCpu *level)
 {

@@ -46,6 +46,11 @@ bool toolchain_is_for_one_run(const struct toolchain *t)
     return t->o->verb == VERB_RUN || t->o->emit == EMIT_OBJECTS;
 }
 
+bool toolchain_compiles_together(const struct toolchain *t)
+{
+    return toolchain_is_for_one_run(t) || t->o->optimize == 0;
+}
+
 /* Lines, for the report of a crash.  To follow the variables of optimized code takes the C compiler a third of its
  * time, so a debugger sees them only where -g or -O0 asks for it. */
 static const char *debug_information(const struct toolchain *t)
@@ -108,6 +113,7 @@ void command_add_strict(words *argv, const struct toolchain *t)
         for (char *c = strchr(define, '=') + 1; *c; c++) *c = (char)toupper((unsigned char)*c);
         vec_push(argv, define);
     }
+    if (toolchain_compiles_together(t)) vec_push(argv, "-DPTO_TOGETHER=1");
     if (toolchain_is_for_one_run(t)) {
         vec_push(argv, "-DPTO_FOR_ONE_RUN=1");
         /* To inline them costs the compiler 10 to 20 ms each, and saves the run some nanoseconds each. */

@@ -2,8 +2,8 @@
  * Idea       the key of an object is the text of its file and the compiler with its options; the list of files that
  *            were read is that of all kernels of this build, so that the compiler is asked once where it looks.  The
  *            program was built from these files too, so the lists, new and kept, are added to its own.
- *            For a run all new kernels are one file: alone each takes the compiler a quarter longer.  That object is
- *            kept for each of them, and linked once.
+ *            For a run, and without optimization, all new kernels are one file: alone each takes the compiler a quarter
+ *            longer, at -O0 twice as long.  That object is kept for each of them, and linked once.
  * Owner      nothing.
  * Invariant  an object from the cache, or from the installation, is that which the compiler would make now.
  * Blocks     in the C compiler.
@@ -160,14 +160,14 @@ int kernel_objects_begin(struct kernel_objects *k, const struct toolchain *t, co
         reads_begin(&k->reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
         k->noting.reads = &k->reads;
     }
-    return toolchain_is_for_one_run(t) ? add_together(k, work) : add_each(k, work);
+    return toolchain_compiles_together(t) ? add_together(k, work) : add_each(k, work);
 }
 
 void kernel_objects_end(struct kernel_objects *k, bool good)
 {
     const size_t count = k->parts->list.count;
     if (good && k->are_kept) keep(k);
-    if (good) k->count = toolchain_is_for_one_run(k->t) ? keep_distinct(k->t, k->objects, count) : count;
+    if (good) k->count = toolchain_compiles_together(k->t) ? keep_distinct(k->t, k->objects, count) : count;
     if (k->are_kept) reads_free(&k->reads);
     for (size_t i = 0; i < count; i++) strbuf_free(&k->keys[i]);
     cache_close(&k->cache);

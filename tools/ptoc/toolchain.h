@@ -23,6 +23,9 @@ const char *toolchain_level_of_machine(void);
 /* Nothing else uses what is built, and the user waits for the C compiler; or it was made ahead for that. */
 bool toolchain_is_for_one_run(const struct toolchain *t);
 
+/* New kernels are one file: what the user waits for is the compiler's start, once for each of them. */
+bool toolchain_compiles_together(const struct toolchain *t);
+
 /* The command lines of the compiler and the linker, without the names of temporary files. */
 void toolchain_describe(const struct toolchain *t, struct strbuf *key);
 
