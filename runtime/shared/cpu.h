@@ -1,6 +1,6 @@
-/* cpu.h - which level of the processor the kernels in index notation use.
+/* cpu.h - which level of the processor the kernels in index notation use, and whether they ask it for memory.
  * Idea       decided once, when it is first asked or by --cpu; see pto_cpu() in pto_equations.h.
- * Tests      test/lit/run/index-checks.pto, index-notation.test
+ * Tests      test/lit/run/index-checks.pto, index-notation.test, test/runtime/test_cpu.c
  */
 #ifndef PTOI_CPU_H
 #define PTOI_CPU_H

@@ -19,11 +19,11 @@ void *ptoi_memory_map(uint64_t bytes, bool shared)
 }
 
 /* Of the architectures that we know; where a large page is another size, there are fewer large ones. */
-enum { LARGE_PAGE = 2 << 20, SMALL_FIRST = 512 << 10 };
+enum { LARGE_PAGE = 2 << 20, SMALL_FIRST = 512 << 10, LARGE_FROM = 16 * LARGE_PAGE };
 
 void *ptoi_memory_map_long(uint64_t bytes)
 {
-    char *p = bytes > SMALL_FIRST + LARGE_PAGE ? ptoi_memory_map(bytes + LARGE_PAGE, false) : NULL;
+    char *p = bytes >= LARGE_FROM ? ptoi_memory_map(bytes + LARGE_PAGE, false) : NULL;
     if (!p) return ptoi_memory_map(bytes, false);
     /* a large page begins where the small ones end; what is left at both sides goes back */
     const uint64_t before = -((uintptr_t)p + SMALL_FIRST) % LARGE_PAGE;
@@ -36,10 +36,10 @@ void *ptoi_memory_map_long(uint64_t bytes)
 
 void ptoi_memory_ask_large_pages(void *memory, uint64_t bytes)
 {
-    if (bytes <= SMALL_FIRST) return;
+    if (bytes < LARGE_FROM) return;
     const uint64_t first = SMALL_FIRST + -((uintptr_t)memory + SMALL_FIRST) % LARGE_PAGE,
                    end = bytes - ((uintptr_t)memory + bytes) % LARGE_PAGE;
-    if (bytes >= LARGE_PAGE && first < end) madvise((char *)memory + first, end - first, MADV_HUGEPAGE);
+    madvise((char *)memory + first, end - first, MADV_HUGEPAGE);
 }
 
 void ptoi_memory_unmap(void *memory, uint64_t bytes)

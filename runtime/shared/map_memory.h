@@ -13,7 +13,8 @@ void ptoi_memory_unmap(void *memory, uint64_t bytes); /* NULL is fine */
 
 /* Private memory that is used from its beginning on, a little of it or most.  After ask_large_pages its first 512 KB
  * have small pages, because a short run needs no more, and the rest large ones, where the system gives them to those
- * that ask: the first access to a large page takes as long as to 120 small ones, and it has the room of 512. */
+ * that ask: the first access to a large page takes as long as to 120 small ones, and it has the room of 512.  Less than
+ * 32 MB have small pages alone: a part of a page counts there. */
 void *ptoi_memory_map_long(uint64_t bytes); /* page-aligned; NULL: none */
 void ptoi_memory_ask_large_pages(void *memory, uint64_t bytes);
 

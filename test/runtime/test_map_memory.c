@@ -55,7 +55,7 @@ TEST(arrays_of_a_mapping_are_aligned_zeroed_and_apart)
     ptoi_arrays_unmap(NULL, 64);
 }
 
-enum { SMALL = 512 << 10, LARGE = 2 << 20 };
+enum { SMALL = 512 << 10, LARGE = 2 << 20, LEAST = 16 * LARGE };
 
 /* Has the process asked for large pages at this address?  As the system says. */
 static bool asks_for_large_pages(const char *at)
@@ -77,17 +77,20 @@ static bool asks_for_large_pages(const char *at)
 
 TEST(large_pages_begin_after_the_small_ones)
 {
-    const uint64_t sizes[] = {4096, SMALL, LARGE, SMALL + LARGE, SMALL + LARGE + 4096, 3 * LARGE, 64 * (uint64_t)LARGE};
+    const uint64_t sizes[] = {4096, SMALL, LARGE, LEAST - 4096, LEAST, LEAST + 4096, 64 * (uint64_t)LARGE};
     const bool has_large_pages = access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const uint64_t bytes = sizes[i];
         char *memory = ptoi_memory_map_long(bytes);
         EXPECT(memory && (uintptr_t)memory % 4096 == 0);
-        EXPECT(bytes <= SMALL + LARGE || ((uintptr_t)memory + SMALL) % LARGE == 0);
+        EXPECT(bytes < LEAST || ((uintptr_t)memory + SMALL) % LARGE == 0);
         ptoi_memory_ask_large_pages(memory, bytes);
-        EXPECT(!asks_for_large_pages(memory) && !asks_for_large_pages(memory + (bytes < SMALL ? bytes : SMALL) - 1));
-        if (bytes > SMALL + LARGE && bytes / LARGE > 1)
-            EXPECT_EQ(asks_for_large_pages(memory + SMALL), has_large_pages);
+        EXPECT(!asks_for_large_pages(memory));
+        EXPECT(!asks_for_large_pages(memory + (bytes < SMALL ? bytes : SMALL) - 1));
+        if (bytes < LEAST)
+            EXPECT(!asks_for_large_pages(memory + bytes - 1));
+        else if (has_large_pages) /* the system has them, and says so */
+            EXPECT(asks_for_large_pages(memory + SMALL) && asks_for_large_pages(memory + bytes / 2));
         memory[0] = memory[bytes - 1] = 1;
         ptoi_memory_unmap(memory, bytes);
     }
@@ -96,11 +99,13 @@ TEST(large_pages_begin_after_the_small_ones)
 /* Nothing beside the memory is asked for, wherever it begins: other arrays may be there. */
 TEST(large_pages_lie_inside_of_the_memory)
 {
-    char *all = ptoi_memory_map(8 * (uint64_t)LARGE, false);
-    EXPECT(all != NULL);
-    for (uint64_t at = 0; at < LARGE; at += 96 << 10) ptoi_memory_ask_large_pages(all + at, SMALL + LARGE / 2);
-    EXPECT(!asks_for_large_pages(all));
-    ptoi_memory_ask_large_pages(all + 4096, 4 * (uint64_t)LARGE);
-    EXPECT(!asks_for_large_pages(all + SMALL - 1) && !asks_for_large_pages(all + 4096 + 4 * (uint64_t)LARGE));
-    ptoi_memory_unmap(all, 8 * (uint64_t)LARGE);
+    const uint64_t room = LEAST + 2 * (uint64_t)LARGE;
+    for (uint64_t at = 4096; at < LARGE; at += 252 << 10) {
+        char *all = ptoi_memory_map(room, false);
+        EXPECT(all != NULL);
+        ptoi_memory_ask_large_pages(all + at, LEAST);
+        EXPECT(!asks_for_large_pages(all) && !asks_for_large_pages(all + at + SMALL - 1) &&
+               !asks_for_large_pages(all + at + LEAST));
+        ptoi_memory_unmap(all, room);
+    }
 }
