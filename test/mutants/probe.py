@@ -21,7 +21,7 @@ import workspace
 
 SECONDS = 3     # of a processor, for one call
 AT_ONCE = 2     # calls that are made at a time
-FOLDERS = ("sema", "ir", "codegen", "parse", "lexer", "fmt", "diag", "reject", "accepted", "memory", "build", "oracle", "run", "ascend", "host")
+FOLDERS = ("sema", "equations", "ir", "codegen", "parse", "lexer", "fmt", "diag", "reject", "accepted", "memory", "build", "oracle", "run", "ascend", "host")
 LONG = ("memory", "build", "oracle", "run", "ascend", "host")   # their tests call the C compiler
 NO_C = dict(os.environ, CC="true")   # a check asks the C compiler about bodies, which takes longer than all else
 REFUSED = "check_rejects.py"   # a script that checks each part of a test
