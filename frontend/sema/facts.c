@@ -76,9 +76,10 @@ void facts_reset(struct facts *f, size_t mark)
 {
     fact_list_pop(&f->list, mark);
     while (f->apart.count && f->apart.data[f->apart.count - 1].at >= mark) f->apart.count--;
-    if (mark > 0) return;
-    fact_list_free(&f->list);
-    vec_free(&f->apart);
+    if (mark == 0) {
+        fact_list_free(&f->list);
+        vec_free(&f->apart);
+    }
 }
 
 static struct answer *answer_of(struct facts *f, const struct size *question)
