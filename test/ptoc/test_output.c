@@ -1,31 +1,12 @@
 /* test_output.c - whichever of its files ptoc is writing when it ends by exit(): the old ones stay, and nothing is left
  * beside them. */
-#include "unit.h"
+#include "folder.h"
 
 #include "output.h"
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/test_output.XXXXXX";
-
-static void enter(void)
-{
-    strcpy(folder + sizeof folder - 7, "XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    EXPECT_EQ(chdir(folder), 0);
-}
-
-static int count_files(void)
-{
-    int count = 0;
-    DIR *all = opendir(".");
-    while (readdir(all)) count++;
-    closedir(all);
-    return count - 2;
-}
 
 /* Runs `write` in a process that memory which runs out then ends. */
 static void expect_end(void (*write)(void))
@@ -67,7 +48,7 @@ static void close_the_outer_one_first(void)
 
 static void expect_files(void (*write)(void), int count)
 {
-    enter();
+    enter_new_folder();
     expect_end(write);
     EXPECT_EQ(count_files(), count);
 }

@@ -1,6 +1,6 @@
 /* test_ending.c - a signal that ends the process, taken by another thread than the one that writes files: files appear
  * together, and none is left beside its place. */
-#include "unit.h"
+#include "folder.h"
 #include "report/ending.h"
 #include "report/whole_file.h"
 #include <pthread.h>
@@ -13,15 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/test_ending.XXXXXX";
 static _Atomic int has_taken;
-
-static void enter(void)
-{
-    strcpy(folder + sizeof folder - 7, "XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    EXPECT_EQ(chdir(folder), 0);
-}
 
 static bool exists(const char *path) { return access(path, F_OK) == 0; }
 
@@ -79,7 +71,7 @@ static void signal_between_renames(void)
 
 TEST(a_signal_between_two_renames_waits_for_both)
 {
-    enter();
+    enter_new_folder();
     EXPECT_EQ(ends_by(signal_between_renames), SIGTERM);
     EXPECT(exists("a") && exists("b"));
 }
@@ -97,7 +89,7 @@ static void nested(void)
 
 TEST(it_waits_for_the_last_that_holds)
 {
-    enter();
+    enter_new_folder();
     EXPECT_EQ(ends_by(nested), SIGHUP);
     EXPECT(exists("inner") && !exists("outer"));
 }
@@ -111,7 +103,7 @@ static void signal_before_renames(void)
 
 TEST(otherwise_it_removes_the_files_and_ends_the_process)
 {
-    enter();
+    enter_new_folder();
     EXPECT_EQ(ends_by(signal_before_renames), SIGINT);
     EXPECT_EQ(rmdir(folder), 0); /* it is empty */
 }
@@ -149,7 +141,7 @@ static void write_until_signal(void)
 TEST(files_written_while_signals_come_to_another_thread_are_all_there_or_all_absent)
 {
     for (int i = 0; i < 200; i++) {
-        enter();
+        enter_new_folder();
         EXPECT_EQ(ends_by(write_until_signal), SIGQUIT);
         const bool are_there = exists("a");
         EXPECT_EQ(exists("b"), are_there);

@@ -1,16 +1,13 @@
 /* test_whole_file.c - a file is the old one until the new one is renamed over it, whatever it is and wherever it
  * lies. */
-#include "unit.h"
+#include "folder.h"
 #include "report/whole_file.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/test_whole_file.XXXXXX";
 
 static void put(const char *name, const char *text)
 {
@@ -30,22 +27,6 @@ static int holds(const char *name, const char *text)
     return strcmp(found, text) == 0;
 }
 
-static int count_files(void)
-{
-    int count = 0;
-    DIR *all = opendir(".");
-    while (readdir(all)) count++;
-    closedir(all);
-    return count - 2;
-}
-
-static void enter(void)
-{
-    strcpy(folder + sizeof folder - 7, "XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    EXPECT_EQ(chdir(folder), 0);
-}
-
 static void write_new(struct whole_file *f, const char *name)
 {
     EXPECT(ptoi_whole_open(f, name));
@@ -55,7 +36,7 @@ static void write_new(struct whole_file *f, const char *name)
 TEST(the_old_file_is_there_until_the_new_one_is_whole)
 {
     struct whole_file f;
-    enter();
+    enter_new_folder();
     put("a", "old");
     EXPECT_EQ(chmod("a", 0640), 0);
     write_new(&f, "a");
@@ -75,7 +56,7 @@ TEST(the_old_file_is_there_until_the_new_one_is_whole)
 TEST(what_is_dropped_leaves_nothing)
 {
     struct whole_file f, g;
-    enter();
+    enter_new_folder();
     write_new(&f, "a");
     ptoi_whole_drop(&f);
     write_new(&f, "b");
@@ -109,7 +90,7 @@ static int next_descriptor(void)
 TEST(without_memory_for_a_stream_neither_a_descriptor_nor_a_file_stays)
 {
     struct whole_file f;
-    enter();
+    enter_new_folder();
     put("a", "old");
     const int before = next_descriptor();
     no_stream = true;
@@ -125,7 +106,7 @@ TEST(a_link_stays_a_link)
 {
     struct whole_file f;
     struct stat st;
-    enter();
+    enter_new_folder();
     EXPECT_EQ(mkdir("sub", 0700), 0);
     EXPECT_EQ(symlink("sub/there", "one"), 0);
     EXPECT_EQ(symlink("one", "two"), 0);
@@ -145,7 +126,7 @@ TEST(a_device_or_a_pipe_is_written_as_it_is)
 {
     struct whole_file f;
     struct stat st;
-    enter();
+    enter_new_folder();
     write_new(&f, "/dev/null");
     EXPECT(ptoi_whole_finish(&f) && ptoi_whole_rename(&f));
     ptoi_whole_drop(&f);
@@ -170,7 +151,7 @@ TEST(a_device_or_a_pipe_is_written_as_it_is)
 TEST(what_cannot_be_written_says_why)
 {
     struct whole_file f;
-    enter();
+    enter_new_folder();
     EXPECT(!ptoi_whole_open(&f, "."));
     EXPECT(!ptoi_whole_open(&f, "no/such/folder"));
     EXPECT_EQ(errno, ENOENT);
@@ -183,7 +164,7 @@ TEST(what_cannot_be_written_says_why)
 
 TEST(two_paths_are_one_file_when_their_results_would_meet)
 {
-    enter();
+    enter_new_folder();
     EXPECT_EQ(mkdir("sub", 0700), 0);
     EXPECT_EQ(symlink("sub", "same"), 0);
     EXPECT_EQ(symlink("sub/there", "link"), 0);
