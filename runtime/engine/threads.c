@@ -31,11 +31,8 @@ enum { SPINS = 2, YIELDS = 0, ASKS = 2 }; /* to sleep as often as can be: that i
 #else
 enum { SPINS = 256, YIELDS = 16, ASKS = 64 };
 #endif
-enum {
-    ROUNDS = 4 /* of scheduling, before other work is considered */,
-    UNLOOKED = 7,
-    HOST_SPINS = 32 /* the orchestrator asks again whether the host is done */
-};
+/* ROUNDS: of scheduling, before other work is considered; HOST_SPINS: then the orchestrator asks the host again. */
+enum { ROUNDS = 4, UNLOOKED = 7, HOST_SPINS = 32 };
 
 /* ---- the role ---------------------------------------------------------------------------------------------------- */
 
@@ -132,13 +129,16 @@ static void hand_over(struct threads *e) /* model: HAND_OVER */
     if (ptoi_park_is_sleeping(&e->orchestrator)) ptoi_park_wake(&e->orchestrator);
 }
 
-static bool does_anybody_sleep(struct core *core)
+static int count_sleeping(struct threads *e) /* lanes but the helper's */
 {
-    struct threads *e = core->state;
     int idle = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) idle += load_relaxed(&e->idle[t]); /* relaxed: a hint */
-    /* relaxed: a hint */
-    return idle > 0 || (ptoi_park_is_sleeping(&e->orchestrator) && load_relaxed(&e->wake_at) == 0);
+    return idle;
+}
+
+static bool does_anybody_sleep(struct threads *e)
+{
+    return count_sleeping(e) > 0 || (ptoi_park_is_sleeping(&e->orchestrator) && load_relaxed(&e->wake_at) == 0);
 }
 
 /* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits
@@ -148,7 +148,7 @@ static bool goes_on(struct lane *l, bool as_helper) /* model: GOES_ON */
     uint64_t n;
     if (!find_own(l, as_helper, &n)) return false;
     const struct sent_task *t = &l->task[n % LANE_DEPTH];
-    return t->expected_ns < LANE_NS || (t->follows && !does_anybody_sleep(l->core));
+    return t->expected_ns < LANE_NS || (t->follows && !does_anybody_sleep(l->core->state));
 }
 
 /* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a
@@ -371,18 +371,18 @@ bool ptoi_threads_completed(struct core *core, uint64_t id, int32_t result)
 /* ---- the orchestrator's side ------------------------------------------------------------------------------------- */
 
 /* The role stays with the workers, whose caches hold what it needs, as long as none sleeps that could run the task.
- * One that waits for others is started by whoever ends the last of them. */
+ * One that waits for others is started by whoever ends the last of them; if all sleep, they looked before it came. */
 static bool wants_scheduling(struct core *core)
 {
     struct threads *e = core->state;
     const struct task_slot *t = window_task(core->window, core->orch.rings.head - 1);
     if (e->has_scheduler) return ptoi_park_is_sleeping(&e->idle_scheduler);
     if (core->config.external[t->worker]) return true;
-    if (t->dep_count > 0) return false;
+    const bool helper_sleeps = e->helper_lane && ptoi_park_is_sleeping(&e->helper_lane->parker);
+    if (t->dep_count > 0) return count_sleeping(e) + helper_sleeps == e->lane_count;
     const int group = core->sched.group[t->worker];
     if (load_relaxed(&e->idle[group]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
-    return e->helper_lane && e->helper_lane->group == group && ptoi_park_is_sleeping(&e->helper_lane->parker) &&
-           lane_expect_ns(e, core, t->id) >= LANE_NS;
+    return helper_sleeps && e->helper_lane->group == group && lane_expect_ns(e, core, t->id) >= LANE_NS;
 }
 
 void ptoi_threads_wake(void *context) /* model: PUBLISHED */
