@@ -15,6 +15,9 @@
  * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
  * [HELPER]   who serves a lane, see Note [helping orchestrator]: what is sent comes after the helper, and the host's
  *            service after all that it ran.
+ * [ASLEEP]   the orchestrator, which need not come back, publishes a task, then loads whether anybody sleeps; a worker
+ *            announces that it sleeps, makes all threads pass a barrier, then looks for tasks: barrier.h.  A nap needs
+ *            none: its sleeper looks again.
  * [SENT]     a lane's task[] is complete below sent.
  * [ENDED]    result[] and the kernel's writes are complete below done.
  * Tests      test/runtime/test_lanes.c, test_runtime.c, test_deadlock.c, stress_graphs.c; test/model */
@@ -23,14 +26,16 @@
 #include "debug/backtrace.h"
 #include "debug/crash.h"
 #include "record/replay.h"
+#include "shared/barrier.h"
 #include "shared/processors.h"
 
-/* What a thread does before it sleeps.  ASKS: of a worker, outside. */
+/* What a thread does before it sleeps for ever.  ASKS: of a worker, outside.  A nap takes NAP_NS at most. */
 #if defined PTO_TINY || defined PTO_SCHEDULED
-enum { SPINS = 2, YIELDS = 0, ASKS = 2 }; /* to sleep as often as can be: that is where wakes could be lost */
+enum { SPINS = 2, YIELDS = 0, ASKS = 2, NAPS = 0 }; /* to sleep as often as can be: that is where wakes could be lost */
 #else
-enum { SPINS = 256, YIELDS = 16, ASKS = 64 };
+enum { SPINS = 256, YIELDS = 16, ASKS = 64, NAPS = 1 };
 #endif
+enum { NAP_NS = 1000000, LOOK_NS = 10000000 }; /* LOOK_NS: a sleep where the system has no barrier of all threads */
 /* ROUNDS: of scheduling, before other work is considered; HOST_SPINS: then the orchestrator asks the host again. */
 enum { ROUNDS = 4, UNLOOKED = 7, HOST_SPINS = 32 };
 
@@ -251,6 +256,12 @@ static bool touch_role(struct core *core)
     return add_acq_rel(&e->role, 0, ROLE) == 0 && has_input(core); /* [ROLE] */
 }
 
+/* After the announcement: how long a thread may sleep that wants to sleep so long. */
+static int64_t sleep_ns(int64_t ns)
+{
+    return ns == PTO_FOR_EVER && !barrier_of_threads(ASLEEP) ? LOOK_NS : ns; /* [ASLEEP] */
+}
+
 /* Sleeps unless there is something to do, so long at most.  The announcement comes before the swap, the swap before the
  * last look: [ROLE]. */
 static void sleep_until_task(struct lane *l, int64_t ns) /* model: SLEEP_WORKER */
@@ -259,6 +270,7 @@ static void sleep_until_task(struct lane *l, int64_t ns) /* model: SLEEP_WORKER 
     struct threads *e = core->state;
     ptoi_park_announce(&l->parker);
     if (l != e->helper_lane) add_relaxed(&e->idle[l->group], 1);
+    ns = sleep_ns(ns);
     const bool again = (ns == PTO_FOR_EVER ? pass_role(core) : touch_role(core)) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
     if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) {
@@ -319,6 +331,8 @@ void *ptoi_threads_worker(void *arg)
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
             ptoi_yield();
+        } else if (spins < SPINS + YIELDS + NAPS) {
+            sleep_until_task(l, NAP_NS);
         } else {
             sleep_until_task(l, PTO_FOR_EVER);
             spins = 0;
@@ -341,11 +355,12 @@ void *ptoi_threads_scheduler(void *arg)
             pto_relax();
         } else {
             ptoi_park_announce(&e->idle_scheduler);
+            const int64_t ns = sleep_ns(spins < SPINS + NAPS ? NAP_NS : PTO_FOR_EVER);
             const bool again = pass_role(core);
             PTO_LABEL(SLEEP);
-            if (!again && !has_input(core) && !load_relaxed(&e->stop)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
+            if (!again && !has_input(core) && !load_relaxed(&e->stop)) ptoi_park_wait(&e->idle_scheduler, ns);
             ptoi_park_cancel(&e->idle_scheduler);
-            spins = 0;
+            if (ns != NAP_NS) spins = 0;
         }
     }
     return NULL;
@@ -376,6 +391,7 @@ static bool wants_scheduling(struct core *core)
 {
     struct threads *e = core->state;
     const struct task_slot *t = window_task(core->window, core->orch.rings.head - 1);
+    barrier_at_compiler(); /* [ASLEEP] the task is published, all loads come later */
     if (e->has_scheduler) return ptoi_park_is_sleeping(&e->idle_scheduler);
     if (core->config.external[t->worker]) return true;
     const bool helper_sleeps = e->helper_lane && ptoi_park_is_sleeping(&e->helper_lane->parker);
@@ -396,32 +412,6 @@ void ptoi_threads_wake(void *context) /* model: PUBLISHED */
         if (!has_input(core)) return;
     }
     hand_over(e);
-}
-
-/* ---- fine tasks: the orchestrator runs them itself, and is the scheduler while it does --------------------------- */
-
-bool ptoi_threads_is_fine(void *context, const PTOKernel *kernel)
-{
-    struct threads *e = ((struct core *)context)->state;
-    return ptoi_grain_is_fine(&e->grain, kernel);
-}
-
-void ptoi_threads_enter(void *context)
-{
-    ptoi_threads_take_role(context);
-    ((struct threads *)((struct core *)context)->state)->holds = true;
-}
-
-void ptoi_threads_leave(void *context)
-{
-    ((struct threads *)((struct core *)context)->state)->holds = false;
-    ptoi_threads_leave_role(context, false);
-}
-
-void ptoi_threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
-{
-    struct threads *e = ((struct core *)context)->state;
-    ptoi_grain_measured(&e->grain, kernel, ns);
 }
 
 /* ---- the waiting orchestrator works ------------------------------------------------------------------------------ */
@@ -566,14 +556,6 @@ void ptoi_threads_poke(struct core *core) /* model: POKE */
 {
     struct threads *e = core->state;
     ptoi_park_wake(&e->orchestrator); /* costs one futile round when it does not sleep */
-}
-
-void ptoi_threads_begin(struct core *core)
-{
-    struct threads *e = core->state;
-    /* a worker has nothing until a task is sent */
-    for (int i = 0; i < e->row_count; i++) store_relaxed(&e->line[i].busy_ns, 0);
-    for (int i = 0; i < e->lane_count; i++) e->lane[i].has_stopped = false;
 }
 
 void ptoi_threads_take_role(struct core *core)

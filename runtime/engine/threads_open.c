@@ -4,6 +4,7 @@
  * Tests      test/runtime/test_runtime.c, test_nomem.c, test_process.c */
 #include "threads_parts.h"
 #include "debug/crash.h"
+#include "shared/barrier.h"
 #include "shared/map_memory.h"
 #include "shared/processors.h"
 #include <stdlib.h>
@@ -94,6 +95,7 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
     core->sched.ops = &ptoi_engine_threads.ops;
     core->sched.context = core;                          /* of this process */
     e->has_scheduler = core->config.dedicated_scheduler; /* before any thread looks */
+    (void)ptoi_barrier_exists();                         /* asked for early: it is cheap while there is one thread */
     if (e->has_scheduler && !ptoi_thread_start(&e->scheduler, ptoi_threads_scheduler, core)) {
         e->has_scheduler = false;
         ptoi_threads_close(core);
@@ -125,6 +127,14 @@ void ptoi_threads_measure(struct core *core, PTORunStats *stats)
     const struct running_line *line = e->line;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         for (int i = 0; i < core->config.workers[t]; i++) stats->worker_busy_ns[t] += load_relaxed(&line++->busy_ns);
+}
+
+void ptoi_threads_begin(struct core *core)
+{
+    struct threads *e = core->state;
+    /* a worker has nothing until a task is sent */
+    for (int i = 0; i < e->row_count; i++) store_relaxed(&e->line[i].busy_ns, 0);
+    for (int i = 0; i < e->lane_count; i++) e->lane[i].has_stopped = false;
 }
 
 static PTOStatus threads_open(struct core *core) { return open_lanes(core, NULL, NULL); }

@@ -126,7 +126,7 @@ bool ptoi_lanes_start(void *core, PTOWorkerType type, uint64_t id, int *place);
 bool ptoi_lanes_follow(void *core, int place, uint64_t id);
 int ptoi_lanes_collect(void *core, struct completion *out, int max);
 
-/* ---- threads.c: the bodies of the threads, and what the table of the engine has ---- */
+/* ---- threads.c, threads_inline.c: the bodies of the threads, and what the table of the engine has ---- */
 
 void *ptoi_threads_worker(void *lane);
 void *ptoi_threads_scheduler(void *core);

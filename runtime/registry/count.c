@@ -1,13 +1,11 @@
 /* count.c - see count.h. */
 #include "count.h"
+#include "shared/barrier.h"
 #include "shared/process_lock.h"
 #include "shared/system.h"
 #include <stdlib.h>
 #ifndef PTO_SCHEDULED
-#include <linux/membarrier.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
 #define BIAS ((int64_t)1 << 62)
@@ -52,15 +50,10 @@ void ptoi_count_leave_thread(void)
 #ifdef PTO_SCHEDULED
 /* Fibers have no end that could be noticed: a case calls ptoi_count_leave_thread. */
 static int64_t take_slot(void) { return take_free_slot(); }
-static bool barrier_exists(void) { return true; }
-static void barrier_of_all_threads(void) {}
-#define COUNT_CLOSE(slot)  store_seq(&(slot)->closed, 1, COUNT_BUSY)
-#define COUNT_READ(number) load_seq(number, COUNT_BUSY)
+static bool can_spread(void) { return true; }
 #else
-#define COUNT_CLOSE(slot)  store_relaxed(&(slot)->closed, 1)
-#define COUNT_READ(number) load_acquire(number, COUNT_BUSY) /* [COUNT_BUSY] */
 static pthread_key_t end_of_thread;
-static bool has_end_of_thread, has_barrier;
+static bool has_end_of_thread, sees_forks;
 
 static void leave_thread(void *unused)
 {
@@ -74,8 +67,7 @@ static void note_fork(void) { add_relaxed(&forks, 1); }
 static void prepare(void)
 {
     has_end_of_thread = pthread_key_create(&end_of_thread, leave_thread) == 0;
-    has_barrier = pthread_atfork(NULL, NULL, note_fork) == 0 &&
-                  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    sees_forks = pthread_atfork(NULL, NULL, note_fork) == 0;
 }
 
 static void prepare_once(void)
@@ -93,13 +85,11 @@ static int64_t take_slot(void)
     return 0;
 }
 
-static bool barrier_exists(void)
+static bool can_spread(void)
 {
     prepare_once();
-    return has_barrier && has_end_of_thread;
+    return has_end_of_thread && sees_forks && ptoi_barrier_exists();
 }
-
-static void barrier_of_all_threads(void) { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
 #endif
 
 bool ptoi_count_enter_thread(void)
@@ -132,7 +122,7 @@ static void open_slots(struct count_slots *s)
 bool ptoi_count_spread(struct count *c) /* model: COUNT_ENTER */
 {
     if (load_relaxed(&c->slots)) return true; /* relaxed: the caller alone writes it */
-    struct count_slots *s = barrier_exists() ? aligned_alloc(PTO_CACHELINE, sizeof *s) : NULL;
+    struct count_slots *s = can_spread() ? aligned_alloc(PTO_CACHELINE, sizeof *s) : NULL;
     if (!s) return false;
     open_slots(s);
     add_relaxed(&c->word, BIAS);
@@ -144,7 +134,7 @@ bool ptoi_count_spread(struct count *c) /* model: COUNT_ENTER */
 static int64_t read_when_idle(_Atomic int64_t *number)
 {
     int64_t twice;
-    while ((twice = COUNT_READ(number)) % 2 != 0) ptoi_yield();
+    while ((twice = load_acquire(number, COUNT_BUSY)) % 2 != 0) ptoi_yield();
     return twice / 2;
 }
 
@@ -153,8 +143,8 @@ int64_t ptoi_count_close(struct count *c) /* model: COUNT_CLOSE */
     struct count_slots *s = load_relaxed(&c->slots); /* relaxed: the caller alone writes it */
     if (!s) return ptoi_count_add(c, -1);
     if (s->forks != load_relaxed(&forks)) return 1; /* nobody knows how many are left: the child keeps the object */
-    for (int i = 1; i <= COUNT_THREADS; i++) COUNT_CLOSE(&s->slot[i]);
-    barrier_of_all_threads();
+    for (int i = 1; i <= COUNT_THREADS; i++) store_relaxed(&s->slot[i].closed, 1);
+    barrier_of_threads(COUNT_BUSY); /* [COUNT_BUSY] */
     int64_t sum = 0;
     for (int i = 1; i <= COUNT_THREADS; i++)
         sum += read_when_idle(&s->slot[i].counted[COUNT_RETAIN]) - read_when_idle(&s->slot[i].counted[COUNT_RELEASE]);

@@ -17,7 +17,7 @@
  * Tests      test/runtime/test_count.c, test/model/count.pml, test/check (count, count_spread) */
 #ifndef PTOI_COUNT_H
 #define PTOI_COUNT_H
-#include "shared/atomics.h"
+#include "shared/barrier.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -63,27 +63,15 @@ static inline void ptoi_count_open(struct count *c) /* one reference */
     store_relaxed(&c->word, 1);
 }
 
-/* The checker has no barrier of all threads: there both sides are sequentially consistent. */
-#ifdef PTO_SCHEDULED
-#define COUNT_SET_BUSY(number, odd) store_seq(number, odd, COUNT_BUSY)
-#define COUNT_IS_CLOSED(slot)       load_seq(&(slot)->closed, COUNT_BUSY)
-#else
-#define COUNT_SET_BUSY(number, odd)                                                                                    \
-    do {                                                                                                               \
-        store_relaxed(number, odd);                                                                                    \
-        atomic_signal_fence(memory_order_seq_cst); /* the compiler's order; the closer's barrier does the rest */      \
-    } while (0)
-#define COUNT_IS_CLOSED(slot) load_acquire(&(slot)->closed, COUNT_BUSY)
-#endif
-
 /* false: the thread's slot is closed; nothing was counted. */
 static inline bool ptoi_count_in_slot(struct count_slots *s, enum count_operation operation) /* model: COUNT_OP */
 {
     struct count_slot *const mine = (struct count_slot *)((char *)s + ptoi_count_slot_at);
     _Atomic int64_t *const counted = &mine->counted[operation];
     const int64_t before = load_relaxed(counted);
-    COUNT_SET_BUSY(counted, before + 1);
-    if (__builtin_expect(COUNT_IS_CLOSED(mine), 0)) {
+    store_relaxed(counted, before + 1);
+    barrier_at_compiler(); /* [COUNT_BUSY] the closer's barrier does the rest */
+    if (__builtin_expect(load_relaxed(&mine->closed), 0)) {
         store_release(counted, before, COUNT_BUSY); /* [COUNT_BUSY] the last look at the slots */
         return false;
     }

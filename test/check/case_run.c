@@ -16,6 +16,8 @@ RUN(run_updates, "tasks that follow each other in a lane", two, program_updates,
 static const PTOConfig shared = {PROGRAMS_SMALL};
 RUN(run_shared, "workers that serve every type", shared, program_types, PTO_OK)
 RUN(run_await, "the second of two tasks is awaited, and read", two, program_await, PTO_OK)
+RUN(run_own_work, "the orchestrator leaves its tasks to the workers", one, program_own_work, PTO_OK)
+RUN(run_own_work_shared, "the same, with a helper's lane", shared, program_own_work, PTO_OK)
 RUN(run_release, "the heap holds one buffer", two, program_release, PTO_OK)
 RUN(run_events, "more events than their ring holds", one, program_events, PTO_OK)
 RUN(run_failure, "a kernel fails", two, program_failure, PTO_ERR_KERNEL)
@@ -32,6 +34,7 @@ RUN(run_fine, "tasks executed inline and in the window, alternately", eager, pro
 
 static const PTOConfig dedicated = {.workers = {[PTO_WORKER_VECTOR] = 1}, .dedicated_scheduler = true, PROGRAMS_SMALL};
 RUN(run_dedicated, "a scheduler with a thread of its own", dedicated, program_chain, PTO_OK)
+RUN(run_own_work_dedicated, "the orchestrator leaves its tasks to a scheduler", dedicated, program_own_work, PTO_OK)
 
 /* ---- somebody else ---- */
 

@@ -96,6 +96,7 @@ static bool is_write(enum op_kind kind) { return kind != OP_LOAD; }
 
 static bool are_independent(const struct op *a, const struct op *b)
 {
+    if (a->kind == OP_BARRIER || b->kind == OP_BARRIER) return a->location < 0 && b->location < 0;
     return a->location < 0 || a->location != b->location || (!is_write(a->kind) && !is_write(b->kind));
 }
 
@@ -164,29 +165,34 @@ static void join_clock(uint32_t *to, uint32_t at)
         if (to[i] < node[at - 1].clock[i]) to[i] = node[at - 1].clock[i];
 }
 
-/* The fiber takes the step of the newest node: which earlier steps could have come later? */
+static void note_access(enum op_kind kind, struct last *l, uint32_t *clock, int fiber, uint32_t now)
+{
+    join_clock(clock, l->write);
+    for (int f = 0; is_write(kind) && f < MAX_FIBERS; f++) join_clock(clock, l->read[f]);
+    if (kind == OP_LOCK) {
+        note_race(l->lock, clock, fiber);
+    } else if (kind != OP_UNLOCK && kind != OP_RESUME) {
+        note_race(l->write, clock, fiber);
+        for (int f = 0; is_write(kind) && f < MAX_FIBERS; f++) note_race(l->read[f], clock, fiber);
+    }
+    if (kind == OP_LOCK) l->lock = now;
+    if (kind == OP_LOAD)
+        l->read[fiber] = now;
+    else
+        l->write = now;
+}
+
+/* The fiber takes the step of the newest node: which earlier steps could have come later?  A barrier is as a store to
+ * every location. */
 static void note_step(struct node *n, int fiber)
 {
     const struct op *op = &n->op;
     uint32_t *clock = n->clock;
     const uint32_t now = (uint32_t)(n - node) + 1;
     memcpy(clock, clock_of[fiber], sizeof n->clock);
-    if (op->location >= 0) {
-        struct last *l = &last[op->location];
-        join_clock(clock, l->write);
-        for (int f = 0; is_write(op->kind) && f < MAX_FIBERS; f++) join_clock(clock, l->read[f]);
-        if (op->kind == OP_LOCK) {
-            note_race(l->lock, clock, fiber);
-        } else if (op->kind != OP_UNLOCK && op->kind != OP_RESUME) {
-            note_race(l->write, clock, fiber);
-            for (int f = 0; is_write(op->kind) && f < MAX_FIBERS; f++) note_race(l->read[f], clock, fiber);
-        }
-        if (op->kind == OP_LOCK) l->lock = now;
-        if (op->kind == OP_LOAD)
-            l->read[fiber] = now;
-        else
-            l->write = now;
-    }
+    if (op->location >= 0) note_access(op->kind, &last[op->location], clock, fiber, now);
+    for (int i = 0; op->kind == OP_BARRIER && i < MAX_LOCATIONS; i++)
+        note_access(op->kind, &last[i], clock, fiber, now);
     if (op->kind == OP_JOIN) {
         const int other = ((struct check_fiber *)op->object)->number;
         for (int i = 0; i < MAX_FIBERS; i++)

@@ -24,6 +24,7 @@ enum op_kind {
     OP_RESUME,
     OP_WAKE,
     OP_YIELD,
+    OP_BARRIER, /* of all threads */
     OP_JOIN,
     OP_END
 };

@@ -279,6 +279,18 @@ bool check_swap_if(volatile void *word, unsigned size, void *old, uint64_t value
     return succeeds;
 }
 
+bool ptoi_barrier_exists(void) { return true; }
+
+/* Of all threads: none reads a store from then on that is older than what it could have read. */
+bool check_barrier(const struct check_site *site)
+{
+    if (model_is_alone()) return true;
+    explore_step((struct op){.kind = OP_BARRIER, .location = -1, .site = site});
+    for (int f = 0; order_of(site, site->order) & CHECK_SEQ && f < check_fiber_count; f++)
+        for (int i = 0; i < location_count; i++) check_fibers[f].view.seen[i] = location[i].newest->index;
+    return true;
+}
+
 /* ---- system.h ---------------------------------------------------------------------------------------------------- */
 
 bool ptoi_thread_start(ptoi_thread *t, void *(*body)(void *), void *arg)

@@ -16,6 +16,12 @@ static int add_into(const PTOArg *a)
     *(int64_t *)a[1].ptr += *(const int64_t *)a[0].ptr;
     return 0;
 }
+static _Atomic int shown; /* W kernels, R orchestrator, relaxed: how far they are */
+static int show(const PTOArg *a)
+{
+    store_relaxed(&shown, (int)a[1].value.i64);
+    return 0;
+}
 static int fail(const PTOArg *a)
 {
     (void)a;
@@ -25,6 +31,7 @@ const PTOKernel fill_kernel = {.name = "fill", .worker = PTO_WORKER_VECTOR, .fn 
 static const PTOKernel increase_kernel = {.name = "increase", .worker = PTO_WORKER_VECTOR, .fn = increase};
 static const PTOKernel increase_cube = {.name = "increase", .worker = PTO_WORKER_CUBE, .fn = increase};
 static const PTOKernel add_kernel = {.name = "add", .worker = PTO_WORKER_VECTOR, .fn = add_into};
+static const PTOKernel show_kernel = {.name = "show", .worker = PTO_WORKER_VECTOR, .fn = show};
 static const PTOKernel fail_kernel = {.name = "fail", .worker = PTO_WORKER_VECTOR, .fn = fail};
 
 static int64_t result[8];
@@ -178,6 +185,16 @@ void program_types(PTORuntime *rt, void *arg)
     CHECK_THAT(pto_await_users(rt, &result[3], 0, 8) == PTO_OK);
     CHECK_THAT(result[3] == 3);
     for (int i = 4; i < 7; i++) CHECK_THAT(pto_await(rt, &result[i], 0, 8) == PTO_OK && result[i] == 1);
+}
+
+/* After its submits the orchestrator has work of its own, and calls nothing until the second task, which depends on the
+ * first, has run. */
+void program_own_work(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    store_relaxed(&shown, 0);
+    for (int i = 1; i <= 2; i++) SUBMIT(rt, &show_kernel, PTO_INOUT(&result[0], 0, 8), PTO_SCALAR(i));
+    while (load_relaxed(&shown) < 2) ptoi_yield();
 }
 
 /* With kernels that may be executed inline. */

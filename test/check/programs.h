@@ -19,7 +19,7 @@ void program_run_beside(const PTOConfig *config, program *p, void *(*other)(void
                         int wanted_count);
 
 program program_one, program_reuse, program_chain, program_await, program_release, program_failure, program_events,
-    program_deadlock, program_wide, program_updates, program_types, program_fine;
+    program_deadlock, program_wide, program_updates, program_types, program_fine, program_own_work;
 
 extern const PTOKernel fill_kernel;
 

@@ -36,6 +36,9 @@ uint64_t check_add(volatile void *word, unsigned size, uint64_t value, const str
 /* *old: as C11's compare-exchange.  One that fails is a relaxed load. */
 bool check_swap_if(volatile void *word, unsigned size, void *old, uint64_t value, const struct check_site *site);
 
+/* Every thread sees all that was stored before, and what it stores later comes after. */
+bool check_barrier(const struct check_site *site);
+
 #define CHECK_SITE(text_, label_, order_)                                                                              \
     __extension__({                                                                                                    \
         static const struct check_site check_site_ = {__FILE__, text_, __LINE__, (uint8_t)(label_),                    \
@@ -69,6 +72,10 @@ bool check_swap_if(volatile void *word, unsigned size, void *old, uint64_t value
 #define add_relaxed(p, v)                 CHECK_ADD_(p, v, CHECK_NONE, CHECK_RELAXED)
 #define add_release(p, v, label)          CHECK_ADD_(p, v, CHECK_##label, CHECK_RELEASE)
 #define add_acq_rel(p, v, label)          CHECK_ADD_(p, v, CHECK_##label, CHECK_ACQUIRE | CHECK_RELEASE)
+#define barrier_of_threads(label)         check_barrier(CHECK_SITE("the barrier", CHECK_##label, CHECK_SEQ))
+#define barrier_at_compiler()             ((void)0)
+
+bool ptoi_barrier_exists(void);
 
 typedef struct check_fiber *ptoi_thread;
 bool ptoi_thread_start(ptoi_thread *t, void *(*body)(void *), void *arg);
