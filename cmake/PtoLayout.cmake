@@ -54,10 +54,14 @@ function(pto_make_ahead)
     endif()
     set(folder ${CMAKE_BINARY_DIR}/lib/pto/kernels)
     set(stamp ${CMAKE_BINARY_DIR}/kernels-ahead.stamp)
+    set(cpu) # every level, for users
+    if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+        set(cpu -D CPU=native)
+    endif()
     file(GLOB modules CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/std/*.pto)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/include/pto/*)
     add_custom_command(OUTPUT ${stamp}
-        COMMAND ${CMAKE_COMMAND} -D PTOC=$<TARGET_FILE:ptoc> -D PROGRAM=${CMAKE_SOURCE_DIR}/tools/ptoc/ahead.pto -D FOLDER=${folder}
+        COMMAND ${CMAKE_COMMAND} -D PTOC=$<TARGET_FILE:ptoc> -D PROGRAM=${CMAKE_SOURCE_DIR}/tools/ptoc/ahead.pto -D FOLDER=${folder} ${cpu}
                 -P ${CMAKE_SOURCE_DIR}/cmake/PtoAhead.cmake
         COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
         DEPENDS ptoc tools/ptoc/ahead.pto cmake/PtoAhead.cmake ${CMAKE_BINARY_DIR}/share/pto/cflags ${modules} ${headers} VERBATIM)

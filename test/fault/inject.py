@@ -4,7 +4,8 @@ no crash, no half file, nothing left behind.
 
 usage: inject.py PTOC FAULT.so [--sample N] [--only NAME,...] [--seed S]
 
-Without --sample every call fails once, and once more with all calls after it.  With it, N calls of each case, chosen by the seed.
+Without --sample every call fails once, and once more with all calls after it.  With it, N calls of each case, chosen by the seed;
+PTO_FAULTS=N in the environment goes before.
 """
 import argparse, os, random, shutil, subprocess, sys, tempfile
 
@@ -15,6 +16,7 @@ p.add_argument("--sample", type=int, default=0)
 p.add_argument("--only", default="")
 p.add_argument("--seed", type=int, default=random.randrange(1 << 30))
 o = p.parse_args()
+o.sample = int(os.environ.get("PTO_FAULTS", o.sample))
 rng = random.Random(o.seed)
 ptoc, library = os.path.abspath(o.ptoc), os.path.abspath(o.library)
 top = tempfile.mkdtemp(prefix="fault-")

@@ -9,7 +9,7 @@
 #   %scripts   the scripts folder                    %source    the top folder
 #   %stub, %stub-old   the folders with the stub of CANN's library, for LD_LIBRARY_PATH (test/ascend)
 #   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
-#   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %forty of programs: 10 there; %step: of
+#   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %twenty of programs: 10 there; %step: of
 #              the tree's programs every so-manieth, 20 there
 #   %levels    an option of `ptoc build`: kernels have every level, or that of this machine alone where a sanitizer makes each long to compile
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
@@ -54,7 +54,7 @@ config.substitutions += [
     ("%stub", os.path.join(prefix, "test", "ascend", "new")),
     ("%prefix", prefix),
     ("%million", "50000" if config.pto_sanitize else "1000000"),
-    ("%forty", "10" if config.pto_sanitize else "40"),
+    ("%twenty", "10" if config.pto_sanitize else "20"),
     ("%levels", "--cpu=native" if config.pto_sanitize else ""),
     ("%step", "20" if config.pto_sanitize else "1"),
     ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),

@@ -167,6 +167,12 @@ static int make_level(const struct toolchain *t, const struct codegen_parts *ker
     return result;
 }
 
+/* Of the levels that are made ahead those that --cpu asks for. */
+static bool is_asked_for(const struct toolchain *t, const char *level)
+{
+    return !level || !t->o->cpu || strcmp(level, t->o->cpu) == 0;
+}
+
 /* The compiler works in the folder for temporary files, which its objects call the folder of the modules: there a
  * debugger finds the text of std/ where ptoc is installed under /usr. */
 int ahead_make(const struct toolchain *t, const struct codegen_parts *kernels, const char *folder)
@@ -182,6 +188,6 @@ int ahead_make(const struct toolchain *t, const struct codegen_parts *kernels, c
     if (result != EXIT_OK) return result;
     if (!realpath(folder, real) || chdir(t->temp_dir) != 0) return refuse(strerror(errno));
     for (size_t i = 0; i < sizeof levels / sizeof *levels && result == EXIT_OK; i++)
-        result = make_level(t, kernels, real, levels[i]);
+        if (is_asked_for(t, levels[i])) result = make_level(t, kernels, real, levels[i]);
     return result;
 }

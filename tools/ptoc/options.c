@@ -422,8 +422,9 @@ static int parse_words(struct building *b, int argc, char **argv)
     if (o->prefix && !o->no_main && o->emit != EMIT_HEADER)
         return usage_error(
             "--prefix is for --emit=header and --emit=c --no-main: only there a host program sees names");
-    if (o->cpu && o->emit != EMIT_BIN && o->emit != EMIT_SO)
-        return usage_error("--cpu is for a program or --emit=so: what compiles the C chooses the level itself");
+    if (o->cpu && o->emit != EMIT_BIN && o->emit != EMIT_SO && o->emit != EMIT_OBJECTS)
+        return usage_error("--cpu is for a program, --emit=so or --emit=objects: what compiles the C chooses the level "
+                           "itself");
     if (o->depfile && !o->output) return usage_error("--depfile needs -o: it says what the output was made from");
     if (o->no_cache && o->verb == VERB_BUILD && o->emit != EMIT_SO && o->emit != EMIT_BIN)
         return usage_error("--no-cache is for programs, check, run and graph: a text is not kept");
