@@ -176,13 +176,7 @@ static void emit_following(struct following *f, const struct symbol *s)
         out_line(e->out, "if (!given[%d]) %s = %s;", number, strbuf_text(&target), strbuf_text(&b));
         if (strstr(strbuf_text(&b), "&ok") == NULL) return;
         f->can_fail = true;
-        out_line(e->out, "if (!ok) {");
-        out_line(e->out,
-                 "    snprintf(message, size, \"the default of param '%s', %%s, has no value: give --set %s=VALUE\", "
-                 "settings[%d].derived);",
-                 s->name, symbol_option_name(e->mem, s), number);
-        out_line(e->out, "    return false;");
-        out_line(e->out, "}");
+        out_line(e->out, "if (!ok) return %d;", number);
     }
 }
 
@@ -214,7 +208,7 @@ void params_derive_emit(struct emitter *e)
         out_line(e->out, "bool %s(void);", name);
         out_line(e->out, "__attribute__((constructor)) bool %s(void)", name);
     } else {
-        out_line(e->out, "static bool %s(void *record, const bool *given, char *message, size_t size)", name);
+        out_line(e->out, "static int32_t %s(void *record, const bool *given)", name);
     }
     out_open(e->out, "{");
     struct out body = {.depth = e->out->depth}, *outer = e->out;
@@ -224,12 +218,11 @@ void params_derive_emit(struct emitter *e)
     e->has_global_params = e->names_params = false;
     e->out = outer;
     if (!e->options->no_main) out_line(e->out, "struct params *const params = record;");
-    out_line(e->out, "bool ok = true;");
-    if (!f.can_fail && !e->options->no_main) out_line(e->out, "(void)message, (void)size;");
+    if (f.can_fail || e->options->no_main) out_line(e->out, "bool ok = true;");
     e->out->depth--;
     out_append(e->out, &body);
     e->out->depth++;
-    out_line(e->out, "return ok;");
+    out_line(e->out, e->options->no_main ? "return ok;" : "return -1;");
     out_close(e->out, "}");
     ptrmap_free(&f.done);
     ptrmap_free(&f.numbers);

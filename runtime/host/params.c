@@ -16,14 +16,16 @@ void ptoi_param_store(const PTOProgramParam *param, void *record, PTOScalar valu
 
 int ptoi_params_settle(const PTOProgram *program, void *record, const bool *given, struct host_error *e)
 {
+    const char *const option = e->is_of_call ? "the argument " : "--set ";
     for (int32_t p = 0; p < program->param_count; p++) {
         const PTOProgramParam *param = &program->params[p];
         if (!param->has_default && !given[p])
-            return host_fail(e, HOST_USAGE, "param '%s' has no value: give %s%s=VALUE (%s)", param->name,
-                             e->is_of_call ? "the argument " : "--set ", param->name, pto_type_name(param->type));
+            return host_fail(e, HOST_USAGE, "param '%s' has no value: give %s%s=VALUE (%s)", param->name, option,
+                             param->name, pto_type_name(param->type));
     }
-    char message[512] = "";
-    if (program->derive_params && !program->derive_params(record, given, message, sizeof message))
-        return host_fail(e, HOST_USAGE, "%s", message);
-    return HOST_OK;
+    const int32_t without = program->derive_params ? program->derive_params(record, given) : -1;
+    if (without < 0) return HOST_OK;
+    const PTOProgramParam *param = &program->params[without];
+    return host_fail(e, HOST_USAGE, "the default of param '%s', %s, has no value: give %s%s=VALUE", param->name,
+                     param->derived, option, param->name);
 }

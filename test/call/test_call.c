@@ -161,7 +161,7 @@ TEST(every_mistake_is_found_before_anything_runs)
     REFUSED(PTO_ERR_ARGUMENT, argument, "'big' is bool, '2' is not true, false, 1 or 0",
             CALL(rt, numbers, "half", PTO_T("a", tb), PTO_I("big", 2)));
     REFUSED(PTO_ERR_ARGUMENT, shape, "nothing binds 'N'", CALL(rt, numbers, "f", PTO_R("y", &made)));
-    REFUSED(PTO_ERR_ARGUMENT, shape, "the default of param 'by', from + 1, has no value",
+    REFUSED(PTO_ERR_ARGUMENT, shape, "the default of param 'by', from + 1, has no value: give the argument by=VALUE",
             CALL(rt, numbers, "f", PTO_R("y", &made), PTO_I("N", 1), PTO_I("from", INT64_MAX)));
     PTOLoaded *others = pto_program_open("others.so");
     REFUSED(PTO_ERR_ARGUMENT, shape, "param 'scale' has no value",

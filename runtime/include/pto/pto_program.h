@@ -475,7 +475,7 @@ typedef struct PTOEntry {
 
 /* The table's layout, and the numbers that inlined code has of a runtime.  A program that is loaded at run time is
  * refused if it has others. */
-enum { PTO_TABLE_LAYOUT = 1, PTO_INLINED_LAYOUT = 1 };
+enum { PTO_TABLE_LAYOUT = 2, PTO_INLINED_LAYOUT = 1 };
 #define PTO_INLINED_FINGERPRINT                                                                                        \
     ((uint64_t)PTO_INLINED_LAYOUT << 56 ^ (uint64_t)sizeof(PTOFastPath) << 40 ^ (uint64_t)sizeof(PTOTaskParam) << 28 ^ \
      (uint64_t)sizeof(PTOArg) << 20 ^ (uint64_t)offsetof(PTOFastPath, line) << 8 ^                                     \
@@ -500,9 +500,9 @@ typedef struct PTOProgram {
     const void *defaults; /* a record of the defaults; what has none is 0 */
     const PTOEntry *entries;
     int32_t entry_count;
-    /* NULL, or: computes the params with a derived default that were not given, in order.  false: one has none, and
-     * message says which. */
-    bool (*derive_params)(void *params, const bool *given, char *message, size_t size);
+    /* NULL, or: computes the params with a derived default that were not given, in order.  The result is the number of
+     * the first whose default has no value, -1 where there is none. */
+    int32_t (*derive_params)(void *params, const bool *given);
     bool checked; /* every run is checked, as with the option --checked */
     char cpu[7];  /* base, v3 or v4: the only level of its kernels in index notation; empty: it has every level */
 } PTOProgram;

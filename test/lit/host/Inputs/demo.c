@@ -16,7 +16,7 @@ struct params {
 static const struct params defaults = {.n = 2, .tol = 0.5f};
 
 static const PTOProgramParam settings[] = {
-    {.name = "n", .type = PTO_I64, .at = offsetof(struct params, n), .has_default = true},
+    {.name = "n", .type = PTO_I64, .at = offsetof(struct params, n), .has_default = true, .derived = "1 / 0"},
     {.name = "tol", .type = PTO_F32, .at = offsetof(struct params, tol), .has_default = true},
     {.name = "loud", .type = PTO_BOOL, .at = offsetof(struct params, loud), .has_default = true},
 #ifdef MUST
@@ -205,12 +205,12 @@ static const PTOEntry entries[] = {
      .run = drift_run},
 };
 
-static bool derive_params(void *record, const bool *given, char *message, size_t size)
+/* The default of n has no value where n is negative. */
+static int32_t derive_params(void *record, const bool *given)
 {
     const struct params *const p = record;
     (void)given;
-    if (p->n < 0) snprintf(message, size, "n must not be negative");
-    return p->n >= 0;
+    return p->n < 0 ? 0 : -1;
 }
 
 static const PTOProgram program = {
