@@ -6,7 +6,7 @@ Idea       the RUN lines of a test say how its program is built, what its inputs
            and names the task by its number there.
            What is refused on several ranks, an engine such as `process`, is left out, and so is what shows one process: statistics, traces.
            PTO_RANKS of the environment says on how many: 3, or a list such as 2,5.  Every n-th test is taken that is not named, n of
-           PTO_CORPUS_EVERY: 4, or 1 for all.
+           PTO_CORPUS_EVERY: 7, or 1 for all.
 Exit code  0: yes.  The last line counts tests and runs.
 """
 import glob
@@ -94,7 +94,7 @@ class Test:
 def main():
     ptoc, wire, folder = begin()
     paths = sorted(glob.glob(os.path.join(ROOT, "test", "lit", "run", "*.pto")))
-    taken = [p for p in paths if os.path.basename(p) in sys.argv[4:]] or paths[:: int(os.environ.get("PTO_CORPUS_EVERY", "4"))]
+    taken = [p for p in paths if os.path.basename(p) in sys.argv[4:]] or paths[:: int(os.environ.get("PTO_CORPUS_EVERY", "7"))]
     tests = [Test(ptoc, wire, folder, p) for p in taken]
     counts = [t.follow() for t in tests]
     print("%d tests, %d runs on ranks" % (sum(c > 0 for c in counts), sum(counts)))

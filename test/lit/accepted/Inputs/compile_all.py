@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import clang_once  # pylint: disable=wrong-import-position
 
 ptoc, include, folder = sys.argv[1:4]
-every = int(os.environ.get("PTO_CORPUS_EVERY", "5"))
+every = int(os.environ.get("PTO_CORPUS_EVERY", "8"))
 folder = pathlib.Path(folder)
 shutil.rmtree(folder, ignore_errors=True)
 folder.mkdir(parents=True)
