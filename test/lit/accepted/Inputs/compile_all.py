@@ -1,7 +1,7 @@
 """compile_all.py PTOC INCLUDE FOLDER PATHS... - what ptoc accepts gives C that gcc and clang compile without a word.
 
 PATHS are .pto files, or folders of them or of texts without a name's end, as a fuzzer keeps them.  Every n-th is taken, n of PTO_CORPUS_EVERY
-(default 5).  A kernel's C body is its author's: texts whose bodies are meant to be wrong say "nowhere", and of texts that a fuzzer made those
+(default 8).  A kernel's C body is its author's: texts whose bodies are meant to be wrong say "nowhere", and of texts that a fuzzer made those
 with bodies are left out by PTO_CORPUS_BODIES=0.  Imports are found as from the file's folder, and std/.  Prints how many were accepted; exit 1 and the messages where a compiler
 said anything, or where ptoc ended other than with 0 or 1."""
 import concurrent.futures
