@@ -99,14 +99,18 @@ static MPI_Datatype element_of(const PTOArg *view)
                                    : MPI_UINT8_T;
 }
 
-static bool explain(struct mpi_wire *w, int error)
+static __attribute__((noinline)) void explain_error(struct mpi_wire *w, int error)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
-    if (is_fine(error)) return true;
     if (is_fine(MPI_Error_string(error, text, &length)))
         snprintf(w->wire.why, sizeof w->wire.why, "%.*s", (int)sizeof w->wire.why - 1, text);
-    return false;
+}
+
+static bool explain(struct mpi_wire *w, int error)
+{
+    if (!is_fine(error)) explain_error(w, error);
+    return is_fine(error);
 }
 
 /* false: it has too many elements, or MPI failed. */
@@ -201,19 +205,18 @@ static bool mpi_receive(struct wire *w, int32_t peer, uint64_t tag, const PTOArg
     return begin_transfer(w, false, peer, tag, view, count, ticket);
 }
 
+/* One at a time: a call that finds nothing may give the processor away, and somebody waits for what has ended. */
 static int mpi_progress(struct wire *wire, struct wire_ended *ended, int max)
 {
     struct mpi_wire *w = of(wire);
-    int n = 0;
-    while (n < max && w->count > 0) {
-        int at = MPI_UNDEFINED, any = 0;
-        const int error = MPI_Testany(w->count, w->request, &at, &any, MPI_STATUS_IGNORE);
-        if (!any || at == MPI_UNDEFINED) break;
-        ended[n++] = (struct wire_ended){w->pending[at].ticket, explain(w, error)};
-        w->request[at] = w->request[--w->count];
-        w->pending[at] = w->pending[w->count];
-    }
-    return n;
+    int at = MPI_UNDEFINED, any = 0;
+    if (w->count == 0 || max == 0) return 0;
+    const int error = MPI_Testany(w->count, w->request, &at, &any, MPI_STATUS_IGNORE);
+    if (!any || at == MPI_UNDEFINED) return 0;
+    ended[0] = (struct wire_ended){w->pending[at].ticket, explain(w, error)};
+    w->request[at] = w->request[--w->count];
+    w->pending[at] = w->pending[w->count];
+    return 1;
 }
 
 static void mpi_cancel(struct wire *wire)
