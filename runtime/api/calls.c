@@ -263,7 +263,8 @@ void pto_release(PTORuntime *rt, const void *buffer)
 static int64_t submit_here(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     ptoi_accumulate_here(rt, kernel, params);
-    return submit_free(rt, kernel, params, count);
+    const int64_t id = ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count);
+    return id == ORCH_NOT_PLAIN ? submit_free(rt, kernel, params, count) : id;
 }
 
 const struct local_calls ptoi_local_calls = {.submit = submit_here, .alloc = alloc, .await = ptoi_await_bytes};

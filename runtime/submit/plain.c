@@ -229,7 +229,7 @@ static __attribute__((noinline)) const PTOTaskParam *read_terms(const PTOTaskPar
             t->priority = (int32_t)p->at;
         else if (p->kind == PTO_PARAM_NAME)
             t->name = ptoi_image_offset(p->buffer);
-        else
+        else if (p->kind != PTO_PARAM_AT) /* dist/submit.c has read it */
             return NULL;
     return p;
 }
