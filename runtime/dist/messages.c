@@ -97,12 +97,10 @@ static PTOStatus send_message(struct dist *d, const struct outgoing *piece, int3
     }
     PTOTaskParam params[PTO_MAX_PARAMS + 1]; /* few of them are used: they are not cleared */
     const int64_t scalar[TRANSFER_VIEWS] = {
-        [TRANSFER_PEER] = peer,
+        [TRANSFER_PEER] = peer | (int64_t)count << TRANSFER_SHIFT,
         [TRANSFER_NUMBER] = (int64_t)(sends ? p->sent++ : p->received++),
         [TRANSFER_ORDER] = sends ? (int64_t)d->transfers.sent++ : 0,
         [TRANSFER_URGENCY] = d->tasks_of[to],
-        [TRANSFER_OWNER] = (int64_t)(intptr_t)&d->transfers,
-        [TRANSFER_COUNT] = count,
     };
     for (int32_t k = 0; k < TRANSFER_VIEWS; k++)
         params[k] = (PTOTaskParam){.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(scalar[k])};

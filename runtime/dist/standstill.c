@@ -45,12 +45,12 @@ static void count_events(struct transfers *t, int64_t now)
     s->looked = now;
 }
 
-/* The oldest; NULL: there is none.  Of those that the thread of a task waits for, there is one at a time. */
+/* NULL: there is none. */
 static const struct transfer *oldest_of(const struct transfer *list)
 {
     const struct transfer *oldest = list;
     for (const struct transfer *x = list; x; x = x->next)
-        if (!x->is_own && (oldest->is_own || x->task < oldest->task)) oldest = x;
+        if (x->task < oldest->task) oldest = x;
     return oldest;
 }
 
@@ -59,15 +59,11 @@ static void describe_transfer(const struct transfers *t, const struct transfer *
                               uint64_t *number)
 {
     const struct window *w = t->core->window;
-    const PTOSite *site = x->is_own ? NULL : ptoi_task_site(w, x->task);
-    char unused[64];
-    int count;
-    const struct running_line *lines = lines_of(t, &count);
-    size_t n = (size_t)snprintf(
-        text, size, x->is_send ? "waits until rank %d takes a message" : "waits for a message from rank %d", x->peer);
-    *number = x->is_own ? 0 : ptoi_task_number(w, x->task);
-    if (!x->is_own || ptoi_running_oldest(w, lines, count, NULL, unused, sizeof unused, number))
-        n += (size_t)snprintf(text + n, size - n, ", for task %llu", (unsigned long long)*number);
+    const PTOSite *site = ptoi_task_site(w, x->task);
+    const char *what = x->is_send ? "waits until rank %d takes a message" : "waits for a message from rank %d";
+    size_t n = (size_t)snprintf(text, size, what, x->peer);
+    *number = ptoi_task_number(w, x->task);
+    n += (size_t)snprintf(text + n, size - n, ", for task %llu", (unsigned long long)*number);
     if (site) snprintf(text + n, size - n, " at %s:%d:%d", site->file, site->line, pto_site_column(site));
 }
 

@@ -336,7 +336,6 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
 {
     PTOStatus status = PTO_OK;
     d->number = number;
-    d->transfers.serves = kernel;
     ptoi_ask(&d->asked, asked_head(ASKED_RANK, 0, 1, 0, 0));
     ptoi_ask(&d->asked, (uint64_t)k->runs);
     ptoi_dist_end_step(d, kernel_name(kernel));
@@ -358,7 +357,6 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
         if (k->use[i].writes) status = send_home(d, k, &k->use[i]);
     if (status == PTO_OK) status = trim(d);
     d->tasks_of[k->runs]++;
-    d->transfers.serves = NULL;
     return status;
 }
 

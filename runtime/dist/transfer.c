@@ -87,7 +87,7 @@ static void fail_wire(struct transfers *t, const struct transfer *x)
     const char *why = t->wire->why;
     for (int d = 0, n = 0; d < x->view->rank; d++)
         n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%lld", d ? ", " : "", (long long)x->view->shape[d]);
-    ptoi_fail(t->core->run_status, PTO_ERR_LOST, x->is_own ? NULL : ptoi_task_site(t->core->window, x->task),
+    ptoi_fail(t->core->run_status, PTO_ERR_LOST, ptoi_task_site(t->core->window, x->task),
               "a piece, %s[%s], was not %s rank %d%s%s (transfer %llu)", pto_type_name((PTOType)x->view->type), shape,
               x->is_send ? "sent to" : "received from", x->peer, why[0] ? ": " : "", why,
               (unsigned long long)x->number);
@@ -169,7 +169,7 @@ static bool move(struct transfers *t, bool listens, struct transfer **ended)
             if (!end[i].is_good) fail_wire(t, end[i].ticket);
             end_transfer(t, end[i].ticket, end[i].is_good ? 0 : CANCELLED, ended);
         }
-        post_all(t);
+        if (n > 0) post_all(t);
     }
     if (ptoi_is_failing(t->core->run_status)) {
         ptoi_transfers_notify(t);
@@ -181,9 +181,7 @@ static bool move(struct transfers *t, bool listens, struct transfer **ended)
 /* Without the lock, because the scheduler may start other transfers meanwhile. */
 static void report_ended(struct transfers *t, struct transfer *ended)
 {
-    bool serves = false;
     for (struct transfer *x = ended; x; x = x->next) {
-        if (x->is_own) continue;
         struct noted *n = ptoi_noted_at(t->notes, t->core->recorder, x->task);
         if (n) n->end = ptoi_record_now(t->core->recorder);
         if (!x->is_send) ptoi_waits_arrived(&t->waits, x->task, x->started);
@@ -192,15 +190,10 @@ static void report_ended(struct transfers *t, struct transfer *ended)
     ptoi_lock_take(&t->lock);
     for (struct transfer *x = ended, *next; x; x = next) {
         next = x->next;
-        x->has_ended = true;
-        serves |= x->is_own;
-        if (!x->is_own) give_transfer(t, x);
+        give_transfer(t, x);
     }
     t->is_moving = false;
-    if (serves) add_relaxed(&t->served, 1);
-    const bool wakes = serves && t->sleeping > 0;
     ptoi_lock_leave(&t->lock);
-    if (wakes) ptoi_wake_all_on(&t->served);
 }
 
 /* With the lock, which is free afterwards.  The thread of the transfers looks at once. */
@@ -235,6 +228,7 @@ static bool progress(void *context)
 {
     struct transfers *t = context;
     struct transfer *ended = NULL;
+    if (load_relaxed(&t->is_wanted)) ptoi_yield();                                  /* relaxed: a hint */
     if (load_relaxed(&t->in_flight) == 0 || !ptoi_lock_try(&t->lock)) return false; /* relaxed: a hint */
     const bool any = t->is_running && !t->is_moving && move(t, false, &ended);
     t->is_asked = true;
@@ -292,7 +286,9 @@ static void *carry_out(void *arg)
     uint64_t count = 0;
     for (int idle = 0;;) {
         struct transfer *ended = NULL;
+        store_relaxed(&t->is_wanted, 1); /* relaxed: a hint */
         ptoi_lock_take(&t->lock);
+        store_relaxed(&t->is_wanted, 0);
         const bool relies = t->is_asked || t->watcher;
         t->is_asked = false;
         if (t->standstill.ended != count || load_relaxed(&t->in_flight) == 0) /* relaxed: under the lock */
@@ -308,7 +304,7 @@ static void *carry_out(void *arg)
         const uint32_t seen = load_relaxed(&t->started); /* relaxed: under the lock */
         const int64_t grown = (int64_t)STEP_NS * (idle - YIELDS + 1);
         int64_t ns = 0; /* until the next look */
-        if (any || (load_relaxed(&t->in_flight) > 0 && !relies))
+        if (!relies && (any || load_relaxed(&t->in_flight) > 0))
             t->looks = LOOKS_SOON, ns = any || idle < YIELDS ? 0 : grown < LOOKS_NS ? grown : LOOKS_NS;
         else
             t->looks = relies ? LOOKS_LATE : LOOKS_FAR, ns = relies ? LATE_NS : is_running ? FAR_NS : PTO_FOR_EVER;
@@ -331,7 +327,7 @@ static void *carry_out(void *arg)
 /* With the lock. */
 static struct transfer *add_transfer(struct transfers *t, bool is_send, const PTOArg *args)
 {
-    const int32_t count = (int32_t)args[TRANSFER_COUNT].value.i64;
+    const int32_t count = (int32_t)(args[TRANSFER_PEER].value.i64 >> TRANSFER_SHIFT);
     PTOArg *views = count > 1 ? malloc((size_t)count * sizeof *views) : NULL;
     if (count > 1 && !views) /* it is cancelled before it is posted */
         ptoi_fail(t->core->run_status, PTO_ERR_NOMEM, NULL, "no memory for a message of %d pieces", count);
@@ -374,52 +370,20 @@ static void start(void *context, uint64_t id, const PTOKernel *kernel, const PTO
         x->started = ptoi_waits_now(&t->waits);
     }
     go(t);
-    ring_if(t, t->looks == LOOKS_FAR);
+    ring_if(t, t->looks == LOOKS_FAR && !t->is_asked_by_program);
 }
 
-/* The thread that executes the task waits for it. */
-static int transfer_now(const PTOArg *args, bool is_send)
+/* The scheduler starts them outside. */
+static int run_inside(const PTOArg *args)
 {
-    enum { LOOK_NS = 1000000, LOOKS = 64 };
-    struct transfers *t = (struct transfers *)(uintptr_t)args[TRANSFER_OWNER].value.i64; /* NOLINT */
-    const int64_t since = ptoi_waits_now(&t->waits);
-    ptoi_lock_take(&t->lock);
-    struct transfer *x = add_transfer(t, is_send, args);
-    x->is_own = true;
-    go(t);
-    ptoi_lock_leave(&t->lock);
-    for (int vain = 0, sleeps = 0;;) {
-        ptoi_lock_take(&t->lock);
-        t->sleeping -= sleeps;
-        const uint32_t seen = load_relaxed(&t->served); /* relaxed: under the lock */
-        const bool has_ended = x->has_ended;
-        const int32_t result = x->result;
-        if (has_ended) give_transfer(t, x);
-        sleeps = !has_ended && vain >= LOOKS;
-        t->sleeping += sleeps;
-        if (sleeps) t->is_asked = false;
-        ring_if(t, sleeps && !t->watcher && t->looks >= LOOKS_LATE);
-        if (has_ended && since > 0) ptoi_waits_own(&t->waits, !is_send, t->serves, ptoi_clock_ns() - since);
-        if (has_ended) return result;
-        if (sleeps)
-            ptoi_sleep_on(&t->served, seen, LOOK_NS, false);
-        else if (!progress(t))
-            vain++, ptoi_yield();
-    }
+    (void)args;
+    CHECK(false);
+    return CANCELLED;
 }
 
-static int send_now(const PTOArg *args) { return transfer_now(args, true); }
-static int receive_now(const PTOArg *args) { return transfer_now(args, false); }
-static int forget_now(const PTOArg *args)
-{
-    ptoi_pages_give_back(&args[0]);
-    return 0;
-}
-
-const PTOKernel ptoi_send_kernel = {.name = "send", .worker = PTO_WORKER_ACCELERATOR, .fn = send_now};
-const PTOKernel ptoi_receive_kernel = {.name = "recv", .worker = PTO_WORKER_ACCELERATOR, .fn = receive_now};
-
-const PTOKernel ptoi_forget_kernel = {.name = "forget", .worker = PTO_WORKER_ACCELERATOR, .fn = forget_now};
+const PTOKernel ptoi_send_kernel = {.name = "send", .worker = PTO_WORKER_ACCELERATOR, .fn = run_inside};
+const PTOKernel ptoi_receive_kernel = {.name = "recv", .worker = PTO_WORKER_ACCELERATOR, .fn = run_inside};
+const PTOKernel ptoi_forget_kernel = {.name = "forget", .worker = PTO_WORKER_ACCELERATOR, .fn = run_inside};
 
 bool ptoi_is_transfer(const PTOKernel *kernel)
 {
@@ -445,7 +409,6 @@ void ptoi_transfers_begin(struct transfers *t)
     t->meets = false;
     ptoi_standstill_begin(&t->standstill, t->wire->ranks);
     ptoi_waits_begin(&t->waits);
-    t->serves = NULL;
     t->messages = t->bytes = 0;
     memset(t->ended, 0, t->ended_slots * sizeof *t->ended);
     CHECK(!t->sends && t->posted_bytes == 0);
@@ -475,6 +438,7 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
     enum { STEP_NS = 5000, LONGEST_NS = 100000 };
     for (int64_t ns = STEP_NS;; ns += ns < LONGEST_NS ? STEP_NS : 0) {
         _Atomic uint32_t idle = 0;
+        while (t->core->engine->go_on && t->core->engine->go_on(t->core)) ns = STEP_NS; /* others may wait for these */
         ptoi_lock_take(&t->lock);
         const enum wire_answer answer = t->wire->ops->reduce(t->wire, is_last, mine, least, most);
         const bool gives_up =
@@ -510,6 +474,7 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
                                           core->config.replay != NULL, begins_together, passed);
     if (!has_memory || !t->peer || !t->ended || !t->block) return false;
     for (uint64_t k = 0; k < blocks; k++) give_transfer(t, &t->block[k]);
+    t->is_asked_by_program = !core->engine->lines;
     core->outside = (struct outside){.is_mine = ptoi_is_transfer,
                                      .start = start,
                                      .began = is_timed ? began : NULL,

@@ -7,7 +7,7 @@
  *            held for every look at the lists and for every call of the wire.
  * Invariant  at most `sends` transfers to a rank are with the wire at a time, but the oldest of all that has not ended
  *            does not wait for that, Note [the oldest send].
- * Blocks     the kernels, where a task runs on the thread that submits it: until the bytes have arrived.
+ * Blocks     where a run begins, ends or agrees.
  * Tests      test/wire */
 #ifndef PTOI_TRANSFER_H
 #define PTOI_TRANSFER_H
@@ -38,13 +38,11 @@ struct transfer {
     int64_t bytes; /* of all */
     int32_t peer;
     bool is_send, is_posted;
-    bool is_own;    /* of a task that runs on its own thread, which waits; else the scheduler started it */
-    bool has_ended; /* the former */
     int32_t result;
     uint64_t number; /* among those from the one rank to the other */
     uint64_t order;  /* of a send: among those of this rank */
     int64_t urgency; /* the less, the sooner */
-    uint64_t task;   /* its id, where the scheduler started it */
+    uint64_t task;   /* its id */
     int64_t started; /* when that was, where waits are counted */
 };
 
@@ -66,6 +64,9 @@ struct transfer {
  *   is in flight, the last of them that stops makes LATE to FAR, so that the next start wakes.
  * The wake itself is a new number in `started`, written under the lock; the sleeper has read the old one under the
  * lock, and the system compares.
+ * Where one thread does everything (engine/serial.c), it asks behind its kernels, where it waits, and now and then while
+ * it submits, so a start wakes nobody.  The thread of the transfers looks at least every FAR_NS, and more often during
+ * a long kernel.
  * A worker that sleeps without a limit leaves nothing behind: what it would find is found by the watcher or by the
  * thread, and wakes it as any task does, [ROLE] in engine/threads.c. */
 enum looks { LOOKS_SOON, LOOKS_LATE, LOOKS_FAR }; /* when the thread of the transfers does, if no thread wakes it */
@@ -96,13 +97,16 @@ struct transfers {
     struct transfer *block, *unused;
     /* W the holder of the lock; R anyone, relaxed: a hint */
     _Atomic int32_t in_flight;
+    /* W the thread of the transfers, R who asks, relaxed: a hint.  It waits for the lock, and whoever asks lets it have
+     * that: a call of MPI may give the processor away, so on one processor it would find the lock taken each time. */
+    _Atomic int is_wanted;
     bool is_moving; /* a thread moves transfers, and has not reported all that has ended */
     enum looks looks;
-    bool is_asked;       /* a thread that has nothing else to do has looked since the thread of the transfers has */
-    const void *watcher; /* such a thread, which has short naps; NULL: none has */
-    int64_t naps;        /* of it, since so many have ended: */
+    bool is_asked; /* a thread that has nothing else to do has looked since the thread of the transfers has */
+    bool is_asked_by_program; /* constant: one thread does everything, and asks behind each task that it submits */
+    const void *watcher;      /* such a thread, which has short naps; NULL: none has */
+    int64_t naps;             /* of it, since so many have ended: */
     uint64_t napped;
-    int32_t sleeping; /* threads, until `served` */
     bool is_running, is_cancelled, stops;
     bool has_notified;        /* this rank has reported its failure, or heard of another one, or all fail alike */
     bool has_reported;        /* the first of these */
@@ -111,12 +115,11 @@ struct transfers {
     int64_t messages, bytes;  /* of sends that have ended */
     struct standstill standstill;
     struct waits waits;
-    const PTOKernel *serves; /* the orchestrator's: the kernel whose messages it submits; NULL: none */
     bool meets;              /* the orchestrator waits for all ranks, */
     const PTOSite *meets_at; /* where the program is then; NULL: at its end */
-    /* W whoever holds the lock, R whoever sleeps there, relaxed: what is looked at lies under the lock.  Transfers were
-     * started; transfers of waiting threads have ended. */
-    _Atomic uint32_t started, served;
+    /* W whoever holds the lock, R the thread of the transfers, which sleeps there, relaxed: what is looked at lies under
+     * the lock.  Transfers were started. */
+    _Atomic uint32_t started;
     /* W a handler of signals, and the thread that receives one from another rank; R the watch of the run, and its end;
      * relaxed: it orders nothing else.  The signal that has cancelled the run, on any rank; 0: none. */
     _Atomic int32_t signal;
@@ -159,13 +162,12 @@ extern const PTOKernel ptoi_send_kernel, ptoi_receive_kernel;
 extern const PTOKernel ptoi_forget_kernel;
 /* The arguments of such a task. */
 enum {
-    TRANSFER_PEER,
+    TRANSFER_PEER, /* and behind it, TRANSFER_SHIFT bits higher, how many views */
     TRANSFER_NUMBER,
     TRANSFER_ORDER,
     TRANSFER_URGENCY,
-    TRANSFER_OWNER,
-    TRANSFER_COUNT,
     TRANSFER_VIEWS,
+    TRANSFER_SHIFT = 32,
     TRANSFER_MOST = PTO_MAX_PARAMS - TRANSFER_VIEWS /* pieces */
 };
 

@@ -30,15 +30,6 @@ static void add(struct waits *w, const PTOKernel *kernel, int64_t ns)
     w->kernel[k].tasks++;
 }
 
-void ptoi_waits_own(struct waits *w, bool has_waited, const PTOKernel *kernel, int64_t ns)
-{
-    if (!w->arrival) return;
-    ptoi_lock_take(&w->lock);
-    w->own_ns += ns;
-    if (has_waited && ns > 0) add(w, kernel, ns);
-    ptoi_lock_leave(&w->lock);
-}
-
 void ptoi_waits_began(struct waits *w, uint64_t id, int64_t idle_since)
 {
     const struct task_slot *const t = window_task(w->window, id);
@@ -61,7 +52,6 @@ void ptoi_waits_began(struct waits *w, uint64_t id, int64_t idle_since)
 void ptoi_waits_begin(struct waits *w)
 {
     w->kernels = 0;
-    w->own_ns = 0;
     w->began = ptoi_clock_ns();
     for (uint64_t k = 0; w->arrival && k <= 2 * w->window->task_mask + 1; k++)
         store_relaxed(&w->arrival[k].task, 0); /* relaxed: no run is active */

@@ -17,7 +17,7 @@
 enum { WAITED_KERNELS = 24 };
 
 struct kernel_wait {
-    const PTOKernel *kernel; /* NULL: the results, for which no task waits; or all that have no place of their own */
+    const PTOKernel *kernel; /* NULL: all that have no place of their own */
     int64_t ns, tasks;
 };
 
@@ -33,7 +33,6 @@ struct waits {
     struct arrival *arrival; /* by id, of two windows; NULL: nobody asks for these times */
     ptoi_lock lock;          /* guards what follows */
     int64_t began;           /* the run */
-    int64_t own_ns;          /* of tasks that are transfers and run on the orchestrator's thread */
     int32_t kernels;
     struct kernel_wait kernel[WAITED_KERNELS];
 };
@@ -47,8 +46,5 @@ void ptoi_waits_arrived(struct waits *w, uint64_t id, int64_t began);
 static inline int64_t ptoi_waits_now(const struct waits *w) { return w->arrival ? ptoi_clock_ns() : 0; }
 /* Of struct outside: a worker begins the task, and has had nothing to do since then. */
 void ptoi_waits_began(struct waits *w, uint64_t id, int64_t idle_since);
-/* The orchestrator has carried out a transfer itself for so long; has_waited: for a task of
- * that kernel, or for the results. */
-void ptoi_waits_own(struct waits *w, bool has_waited, const PTOKernel *kernel, int64_t ns);
 
 #endif

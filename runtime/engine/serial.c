@@ -2,11 +2,16 @@
  *
  * Idea       serial: each task is executed inline; the oracle.  graph: the same without the kernels, so that only the
  *            graph remains. Where nothing needs the graph, a task does not even pass through the window,
- *            submit/inline.c. */
+ *            submit/inline.c.
+ *            On several ranks a transfer ends outside (dist/transfer.h), and what depends on it stays in the window
+ *            until then: the program goes on, and what depends on no transfer that is under way is executed inline.
+ *            It asks for messages behind kernels, now and then behind submits, and where it waits.
+ * Tests      test/runtime/test_runtime.c; test/wire/test_one_thread.c */
 #include "busy.h"
 #include "watchdog.h"
 #include "shared/check.h"
 #include "core.h"
+#include "outside_ended.h"
 #include "debug/backtrace.h"
 #include "backend/worker.h"
 #include "shared/system.h"
@@ -20,21 +25,52 @@ struct serial {
     bool runs; /* false: the graph engine, whose tasks end as they start */
     int64_t busy_ns[PTO_WORKER_TYPES];
     struct busy busy;
+    /* ---- on several ranks ---- */
+    struct outside_ended outside;
+    int64_t idle_since; /* of a metered run: there has been nothing to do since then; 0: there has */
+    bool has_run;       /* a kernel, since it has asked outside */
+    int unasked;        /* submits since then */
 };
+
+static bool is_transfer(const struct core *core, uint64_t id)
+{
+    return core->outside.is_mine && core->outside.is_mine(ptoi_task_kernel(core->window, id));
+}
+
+static void start_transfer(struct core *core, uint64_t id)
+{
+    struct serial *e = core->state;
+    PTOArg args[PTO_MAX_PARAMS];
+    ptoi_task_args(core->window, core->heap, id, args);
+    ptoi_outside_open(&e->outside, core->window, id);
+    core->outside.start(core->outside.context, id, ptoi_task_kernel(core->window, id), args);
+}
+
+/* Messages leave before a kernel runs: other ranks wait for them. */
+static bool has_ready_transfers(const struct core *core, PTOWorkerType type)
+{
+    return core->outside.is_mine && type != PTO_WORKER_ACCELERATOR &&
+           ptoi_ready_count(&core->sched.ready[PTO_WORKER_ACCELERATOR]) > 0;
+}
 
 static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     struct core *core = context;
     struct serial *e = core->state;
     (void)place;
-    if (e->has_ended) return false;
+    if (is_transfer(core, id)) {
+        start_transfer(core, id);
+        return true;
+    }
+    if (e->has_ended || has_ready_transfers(core, type)) return false;
+    if (core->outside.began && e->idle_since > 0) core->outside.began(core->outside.context, id, e->idle_since);
+    e->idle_since = 0;
+    e->has_run = true;
     struct recorded_task *t = ptoi_record_task(core->recorder, id);
     const int64_t limit = e->runs ? ptoi_task_limit_ns(core->window, id) : 0;
     const PTOKernel *kernel = ptoi_task_kernel(core->window, id);
     int64_t ns = 0, since = 0;
-    /* every transfer between ranks is measured: how long one waits says nothing of the next */
-    const bool is_transfer = core->outside.is_mine && core->outside.is_mine(kernel);
-    const bool is_timed = e->runs && (ptoi_busy_is_due(&e->busy, kernel, &ns) || limit > 0 || is_transfer);
+    const bool is_timed = e->runs && (ptoi_busy_is_due(&e->busy, kernel, &ns) || limit > 0);
     if (t && e->runs) t->row = (int32_t)type, t->begin = ptoi_record_now(core->recorder);
     if (is_timed) since = ptoi_clock_ns();
     struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
@@ -57,36 +93,98 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
 
 static int serial_collect(void *context, struct completion *out, int max)
 {
-    struct serial *e = ((struct core *)context)->state;
-    if (!e->has_ended || max < 1) return 0;
-    out[0] = e->ended;
-    e->has_ended = false;
-    return 1;
+    struct core *core = context;
+    struct serial *e = core->state;
+    int n = 0;
+    if (e->has_ended && max > 0) {
+        out[n++] = e->ended;
+        e->has_ended = false;
+    }
+    return e->outside.slot ? n + ptoi_outside_collect(&e->outside, core->window, out + n, max - n) : n;
+}
+
+static void serial_close(struct core *core)
+{
+    struct serial *e = core->state;
+    free(e->outside.slot);
+    free(e);
+    core->state = NULL;
 }
 
 static PTOStatus serial_open(struct core *core)
 {
-    core->state = calloc(1, sizeof(struct serial));
-    if (!core->state) return PTO_ERR_NOMEM;
-    ((struct serial *)core->state)->runs = core->config.engine != PTO_ENGINE_GRAPH;
-    return PTO_OK;
+    struct serial *e = core->state = calloc(1, sizeof(struct serial));
+    if (!e) return PTO_ERR_NOMEM;
+    e->runs = core->config.engine != PTO_ENGINE_GRAPH;
+    if (core->outside.is_mine) e->outside.slot = calloc(core->window->task_mask + 1, sizeof *e->outside.slot);
+    if (!core->outside.is_mine || e->outside.slot) return PTO_OK;
+    serial_close(core);
+    return PTO_ERR_NOMEM;
 }
 
-static void serial_close(struct core *core) { free(core->state); }
+static bool serial_completed(struct core *core, uint64_t id, int32_t result)
+{
+    struct serial *e = core->state;
+    return ptoi_outside_end(&e->outside, core->window, id, result);
+}
+
+/* Asks outside; true: something has ended. */
+static bool ask_outside(struct core *core)
+{
+    return core->outside.progress && core->outside.progress(core->outside.context);
+}
+
+/* Behind a kernel, and else behind some submits: what is under way may be much, and a look visits all of it. */
+static bool ask_now_and_then(struct core *core)
+{
+    enum { SUBMITS = 8 };
+    struct serial *e = core->state;
+    if (!e->has_run && ++e->unasked < SUBMITS) return false;
+    e->has_run = false;
+    e->unasked = 0;
+    return ask_outside(core);
+}
+
+static bool serial_go_on(struct core *core) { return ptoi_sched_step(&core->sched) || ask_outside(core); }
 
 static void serial_wake(void *context)
 {
     struct core *core = context;
-    bool any = true; /* its producers were executed inline, so it runs, ends, and then all is quiet */
-    for (; any && !ptoi_sched_is_quiet(&core->sched);) any = ptoi_sched_step(&core->sched);
-    CHECK(any);
+    bool any = true; /* its producers were executed inline or are outside; so it runs and ends, or waits for those */
+    while (any && !ptoi_sched_is_quiet(&core->sched)) any = ptoi_sched_step(&core->sched) || ask_now_and_then(core);
+    CHECK(any || core->outside.progress);
+}
+
+/* There is nothing to do until something outside has ended.  It asks in vain for a while, without giving the processor
+ * away first, because a yield costs as much as a message takes; then it sleeps, for ever longer.  *asks counts. */
+static void wait_outside(struct core *core, int *asks)
+{
+    enum { SPINS = 64, ASKS = SPINS + 16, NAPS = 20, NAP_NS = 5000 };
+    struct serial *e = core->state;
+    _Atomic uint32_t idle = 0;
+    if (core->outside.began && e->idle_since == 0) e->idle_since = ptoi_clock_ns();
+    if (ask_outside(core)) {
+        *asks = 0;
+        return;
+    }
+    *asks += *asks < ASKS + NAPS;
+    if (*asks > ASKS)
+        ptoi_sleep_on(&idle, 0, (int64_t)NAP_NS * (*asks - ASKS), false);
+    else if (*asks > SPINS)
+        ptoi_yield();
 }
 
 static bool serial_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
     struct core *core = context;
-    while (!is_met(arg))
-        if (!ptoi_sched_step(&core->sched) && ptoi_sched_is_quiet(&core->sched)) return is_met(arg);
+    for (int asks = 0; !is_met(arg);) {
+        if (ptoi_sched_step(&core->sched)) {
+            asks = 0;
+            continue;
+        }
+        if (ptoi_sched_is_quiet(&core->sched)) return is_met(arg);
+        if (core->outside.progress) wait_outside(core, &asks);
+    }
     return true;
 }
 
@@ -96,6 +194,7 @@ static void serial_begin(struct core *core)
 {
     struct serial *e = core->state;
     memset(e->busy_ns, 0, sizeof e->busy_ns);
+    e->idle_since = 0;
 }
 
 static void serial_measure(struct core *core, PTORunStats *stats)
@@ -111,7 +210,8 @@ static void serial_measure(struct core *core, PTORunStats *stats)
             .failed = ptoi_core_failed,                                                                                \
             .wake = serial_wake,                                                                                       \
             .wait = serial_wait},                                                                                      \
-    .open = serial_open, .close = serial_close, .begin = serial_begin, .poke = serial_poke, .measure = serial_measure
+    .open = serial_open, .close = serial_close, .begin = serial_begin, .poke = serial_poke, .measure = serial_measure, \
+    .completed = serial_completed, .go_on = serial_go_on
 
 const struct engine ptoi_engine_serial = {.name = "serial", ONE_THREAD};
 const struct engine ptoi_engine_graph = {.name = "graph", ONE_THREAD};

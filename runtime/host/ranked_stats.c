@@ -100,8 +100,7 @@ static void read_mine(const struct session *s, struct numbers *mine)
     const PTORunStats *run = pto_get_run_stats(s->rt);
     const PTOFlowControlStats *flow = pto_get_flow_stats(s->rt);
     const struct waits *w = &d->transfers.waits;
-    const int64_t accel_ns = run->worker_busy_ns[PTO_WORKER_ACCELERATOR]; /* transfers among them, some by estimate */
-    int64_t ns = -(w->own_ns < accel_ns ? w->own_ns : accel_ns), stalled = 0, waited = 0;
+    int64_t ns = 0, stalled = 0, waited = 0;
     for (int type = 0; type < PTO_WORKER_TYPES; type++) ns += run->worker_busy_ns[type];
 #define PTO_RING(id, name, ...) stalled += flow->name##_stall_ns;
 #include <pto/stats.def>

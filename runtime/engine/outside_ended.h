@@ -1,0 +1,60 @@
+/* outside_ended.h - tasks that end outside of an engine whose only thread orchestrates: a stack that any thread pushes
+ * to, and that thread takes as a whole.
+ *
+ * Owner      the engine serial, which asks only where there are several ranks.
+ * Invariant  a task is pushed once, between its start and its completion, so its slot is its own.
+ * Blocks     never.
+ * Tests      test/wire */
+#ifndef PTOI_OUTSIDE_ENDED_H
+#define PTOI_OUTSIDE_ENDED_H
+#include "schedule/role_ops.h"
+#include "shared/window.h"
+
+struct outside_slot {
+    _Atomic uint64_t open; /* id + 1 of the task that was started and has not ended, else 0 */
+    uint32_t next;         /* of the stack: slot + 1; 0: none */
+    int32_t result;
+};
+
+struct outside_ended {
+    /* W any thread that ends a task, compare-exchange release [OUTSIDE]; R the engine's thread, exchange acquire: slot
+     * + 1 of the newest. */
+    _Atomic uint32_t newest;
+    uint32_t taken;            /* what is left of the stack that was taken; the engine's */
+    struct outside_slot *slot; /* by id, of the window; NULL: nothing ends outside */
+};
+
+/* relaxed: start() publishes the task */
+static inline void ptoi_outside_open(struct outside_ended *e, const struct window *w, uint64_t id)
+{
+    store_relaxed(&e->slot[id & w->task_mask].open, id + 1);
+}
+
+/* Any thread.  false: the task was not started, or had ended. */
+static inline bool ptoi_outside_end(struct outside_ended *e, const struct window *w, uint64_t id, int32_t result)
+{
+    const uint32_t slot = (uint32_t)(id & w->task_mask);
+    uint64_t started = id + 1;
+    if (!e->slot || started == 0 || !swap_if_relaxed(&e->slot[slot].open, &started, 0)) return false;
+    uint32_t newest = load_relaxed(&e->newest); /* relaxed: the exchange checks it */
+    e->slot[slot].result = result;
+    do {
+        e->slot[slot].next = newest;
+    } while (!swap_if_release(&e->newest, &newest, slot + 1, OUTSIDE)); /* [OUTSIDE] */
+    return true;
+}
+
+static inline int ptoi_outside_collect(struct outside_ended *e, const struct window *w, struct completion *out, int max)
+{
+    int n = 0;
+    if (e->taken == 0 && load_relaxed(&e->newest) != 0)  /* relaxed: a hint */
+        e->taken = swap_acquire(&e->newest, 0, OUTSIDE); /* [OUTSIDE] */
+    for (; e->taken && n < max; n++) {
+        const uint32_t slot = e->taken - 1;
+        out[n] = (struct completion){.id = window_task(w, slot)->id, .result = e->slot[slot].result};
+        e->taken = e->slot[slot].next;
+    }
+    return n;
+}
+
+#endif
