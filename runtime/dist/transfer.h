@@ -64,7 +64,7 @@ struct transfer {
  *   is in flight, the last of them that stops makes LATE to FAR, so that the next start wakes.
  * The wake itself is a new number in `started`, written under the lock; the sleeper has read the old one under the
  * lock, and the system compares.
- * Where one thread does everything (engine/serial.c), it asks behind its kernels, where it waits, and now and then while
+ * Where one thread does everything (engine/serial.c), it asks behind its kernels, where it waits, and now and then as
  * it submits, so a start wakes nobody.  The thread of the transfers looks at least every FAR_NS, and more often during
  * a long kernel.
  * A worker that sleeps without a limit leaves nothing behind: what it would find is found by the watcher or by the
@@ -117,8 +117,8 @@ struct transfers {
     struct waits waits;
     bool meets;              /* the orchestrator waits for all ranks, */
     const PTOSite *meets_at; /* where the program is then; NULL: at its end */
-    /* W whoever holds the lock, R the thread of the transfers, which sleeps there, relaxed: what is looked at lies under
-     * the lock.  Transfers were started. */
+    /* W whoever holds the lock, R the thread of the transfers, which sleeps there, relaxed: what is looked at lies
+     * under the lock.  Transfers were started. */
     _Atomic uint32_t started;
     /* W a handler of signals, and the thread that receives one from another rank; R the watch of the run, and its end;
      * relaxed: it orders nothing else.  The signal that has cancelled the run, on any rank; 0: none. */
