@@ -110,10 +110,10 @@ static inline __attribute__((always_inline)) struct tile *tile_at(const struct m
                                                                   const struct rows *r)
 {
     const uint64_t at = (uint64_t)(low - b->origin);
-    if (at >= b->tiled) return NULL;
+    if (__builtin_expect(at >= b->tiled, 0)) return NULL;
     const int64_t row = grid_divide((int64_t)at, b->cell_inverse[0]), column = (int64_t)at - row * b->cell[0];
     if (b->levels != 1) return tile_of_matrix(b, r, row, column);
-    return column == 0 && r->run == b->cell[0] && r->count == 1 ? &b->tiles[row] : NULL;
+    return __builtin_expect(column == 0 && r->run == b->cell[0] && r->count == 1, 1) ? &b->tiles[row] : NULL;
 }
 
 static inline __attribute__((always_inline)) struct tile *tile_of(const struct map_buffer *b, const struct region *r)

@@ -71,5 +71,6 @@ bool ptoi_known_learn(struct known_view *v, const PTOTaskParam *p)
     const struct arg_head head = {.type = p->type, .rank = (uint8_t)rank};
     memcpy(&v->head, (const char *)&head + HEAD_AT, sizeof v->head);
     memcpy(&v->form, &p->type, sizeof v->form);
+    v->extents = (uint16_t)(2 * rank);
     return true;
 }

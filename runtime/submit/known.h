@@ -16,8 +16,9 @@ enum { KNOWN_PARAMS = 8, KNOWN_AT_BITS = 30 /* of `at`, of a view that is found 
 
 #define PTO_UNKNOWN UINT16_MAX
 struct known_view {
-    uint16_t form; /* type and rank of the parameter; PTO_UNKNOWN: nothing is known */
-    uint32_t unit; /* so many bytes `at` counts */
+    uint16_t form;    /* type and rank of the parameter; PTO_UNKNOWN: nothing is known */
+    uint16_t extents; /* of the array below */
+    uint32_t unit;    /* so many bytes `at` counts */
     uint32_t head; /* what follows `buffer` in the arg_head: type and rank of the argument; its kind is to be added */
     int64_t extent[4]; /* as the window holds them: extents, then strides */
     int64_t bytes;     /* from the first byte to the last */
@@ -52,10 +53,10 @@ static inline bool ptoi_is_known(const struct known_view *v, const PTOTaskParam 
     const int64_t *const shape = p->shape, *const stride = p->stride, *const e = v->extent;
     uint16_t form;
     memcpy(&form, &p->type, sizeof form);
-    if (form != v->form || (uint64_t)p->at >> KNOWN_AT_BITS) return false;
+    if (PTO_RARE_(form != v->form || (uint64_t)p->at >> KNOWN_AT_BITS)) return false;
     if (p->rank == 0) return p->bytes == e[0];
-    if (!shape || shape[0] != e[0]) return false;
-    if (p->rank == 1) return (stride ? stride[0] : 1) == e[1];
+    if (PTO_RARE_(!shape || shape[0] != e[0])) return false;
+    if (p->rank == 1) return stride ? stride[0] == e[1] : e[1] == 1;
     return shape[1] == e[1] && (stride ? stride[0] == e[2] && stride[1] == e[3] : e[2] == e[1] && e[3] == 1);
 }
 

@@ -24,6 +24,8 @@ void ptoi_plain_begin(struct orchestrator *o)
     if (o->is_plain) ptoi_known_begin(&o->known);
 }
 
+#define PTO_OFTEN_(condition) __builtin_expect(!!(condition), 1)
+
 /* A tile that is written when the task is known to be plain. */
 struct tile_write {
     struct tile *tile;
@@ -117,7 +119,7 @@ static inline bool find_outside(struct pass *q, struct known_view *v, const PTOT
 static inline bool is_near(const struct known_view *v, int64_t low)
 {
     const struct map_buffer *const near = v->near;
-    return near && near->low <= low && low + v->bytes <= near->high && near->tiled;
+    return PTO_OFTEN_(near && near->low <= low && low + v->bytes <= near->high && near->tiled);
 }
 
 static inline bool take_new(struct pass *q, const PTOTaskParam *p, const struct known_view *v, struct arg_head *head)
@@ -135,11 +137,11 @@ static inline bool take_tile(struct pass *q, struct tile *t, const struct map_bu
 {
     const struct tensormap *const m = q->o->edges.map;
     if (kind == PTO_PARAM_INPUT) {
-        if (!tile_read(m, t, q->own)) return false;
+        if (PTO_RARE_(!tile_read(m, t, q->own))) return false;
         note(q, t->writer);
         return true;
     }
-    if (tile_holds(m, t->more)) return false;
+    if (PTO_RARE_(tile_holds(m, t->more))) return false;
     q->found = few_note_all(q->o->edges.found.task_id, q->found, q->retired, t, q->own + 1);
     *q->write_end++ = (struct tile_write){t, map};
     return true;
@@ -173,19 +175,19 @@ PTO_INLINED_ bool take_tensor(struct pass *q, const PTOTaskParam *p, struct know
     memcpy(&head->kind, &v->head, sizeof v->head);
     head->kind = kind;
     memcpy(q->extent, v->extent, sizeof v->extent); /* there is room for two dimensions */
-    q->extent += 2 * (size_t)head->rank;
+    q->extent += v->extents;
     if (kind == PTO_PARAM_OUTPUT) {
         if (!p->ref) return false;
         memcpy(&base, p->ref, sizeof base); /* the program's variable may be of any pointer type */
         if (!base) return take_new(q, p, v, head);
     }
-    if (((uint64_t)(uintptr_t)base - 1) >> 60) return false;
+    if (PTO_RARE_(((uint64_t)(uintptr_t)base - 1) >> 60)) return false;
     const int64_t low = (int64_t)(intptr_t)base + p->at * v->unit;
     head->value = low;
     if (is_near(v, low)) {
         struct tile *const t = tile_at(v->near, low, &v->rows);
-        if (!t || kind == PTO_PARAM_ACC) return false; /* it closes the table, once for all */
-        if (take_tile(q, t, v->near, kind)) return true;
+        if (PTO_RARE_(!t || kind == PTO_PARAM_ACC)) return false; /* it closes the table, once for all */
+        if (PTO_OFTEN_(take_tile(q, t, v->near, kind))) return true;
         map = v->near;
     } else {
         const uint64_t in_heap = (uint64_t)(uintptr_t)base - (uint64_t)(uintptr_t)o->heap_base;
@@ -301,7 +303,7 @@ PTO_INLINED_ int64_t submit(struct orchestrator *o, const PTOKernel *kernel, str
     q.write = q.write_end = write;
     for (; p < end; p++, v++, q.head++) {
         const uint8_t kind = p->kind;
-        if (kind >= PTO_PARAM_INPUT && kind <= PTO_PARAM_ACC) {
+        if (PTO_OFTEN_(kind >= PTO_PARAM_INPUT && kind <= PTO_PARAM_ACC)) {
             if (!take_tensor(&q, p, v, kind)) goto not_plain;
         } else if (kind == PTO_PARAM_SCALAR) {
             *q.head = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR, .type = p->type};
