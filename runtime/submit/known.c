@@ -57,8 +57,8 @@ static bool learn_extents(struct known_view *v, const PTOTaskParam *p)
 static bool learn_rows(struct known_view *v, int rank)
 {
     struct region r = {.low = 0, .rank = 0, .run = v->bytes};
-    if (!pto_is_row_major(rank, v->extent, v->extent + rank))
-        ptoi_region_of_rows(&r, 0, v->unit, rank, v->extent, v->extent + rank);
+    v->is_contiguous = pto_is_row_major(rank, v->extent, v->extent + rank);
+    if (!v->is_contiguous) ptoi_region_of_rows(&r, 0, v->unit, rank, v->extent, v->extent + rank);
     v->rows = r.rank ? (struct rows){r.run, r.dim[0].count, r.dim[0].stride_bytes} : (struct rows){r.run, 1, 0};
     return r.rank <= 1;
 }

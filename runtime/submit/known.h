@@ -24,8 +24,9 @@ struct known_view {
     int64_t bytes;     /* from the first byte to the last */
     struct rows rows;
     struct map_buffer *near; /* the outside buffer that the tensor was in; NULL: none */
+    bool is_contiguous;      /* row by row: a new output may be like that */
     const PTOKernel *kernel; /* of the first view: that of them all */
-    uint64_t rest[4];
+    uint64_t rest[3];
 };
 _Static_assert(sizeof(struct known_view) == 128, "the views of a kernel are found by a shift");
 

@@ -124,7 +124,7 @@ static inline bool is_near(const struct known_view *v, int64_t low)
 
 static inline bool take_new(struct pass *q, const PTOTaskParam *p, const struct known_view *v, struct arg_head *head)
 {
-    if (q->made || p->at != 0 || v->rows.count > 1) return false;
+    if (q->made || p->at != 0 || !v->is_contiguous) return false;
     q->made = p;
     q->slot->flags = TASK_HOLDS;
     head->fresh = true;

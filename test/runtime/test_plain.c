@@ -422,7 +422,8 @@ TEST(there_is_room_for_plain_tasks_among_larger_ones)
 
 static void *out;
 static const int64_t small[] = {4, 4}, large[] = {5, 4}, negative[] = {-1, 4}, empty[] = {0, 4}, broad[] = {8, 2},
-                     huge[] = {INT64_MAX, INT64_MAX}, least[] = {INT64_MIN, INT64_MIN};
+                     columns[] = {1, 4}, overlapping[] = {2, 1}, huge[] = {INT64_MAX, INT64_MAX},
+                     least[] = {INT64_MIN, INT64_MIN};
 
 static const struct {
     const char *what;
@@ -452,6 +453,10 @@ static const struct {
      {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .ref = &out, .at = 4}},
     {"a new output with gaps",
      {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .stride = broad, .ref = &out}},
+    {"a new output by columns",
+     {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .stride = columns, .ref = &out}},
+    {"a new output whose rows overlap",
+     {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .stride = overlapping, .ref = &out}},
     {"a new output of a scope that is closed",
      {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .ref = &out, .scope = 12345, .name = "&x"}},
     {"too large an output", {.kind = PTO_PARAM_OUTPUT, .bytes = 1 << 29, .ref = &out, .name = "&x"}},
