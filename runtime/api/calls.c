@@ -9,6 +9,7 @@
 #include "debug/guard.h"
 #include "shared/limit.h"
 #include "shared/system.h"
+#include <stddef.h>
 #include <string.h>
 
 void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
@@ -16,7 +17,7 @@ void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
     int64_t low = (int64_t)(intptr_t)base, high;
     if (!ptoi_may_call(rt) && ptoi_is_gone(rt, "pto_buffer")) return;
     if (!base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
-    ptoi_map_register_outside(rt->core.orch.edges.map, low, high);
+    ptoi_orch_register(&rt->core.orch, low, high);
     if (rt->dist) ptoi_dist_buffer(rt->dist, base, bytes);
     if (rt->core.backend->mirror)
         ptoi_is_mirror_fine(rt, rt->core.backend->mirror->buffer(rt->core.backend, base, bytes));
@@ -159,16 +160,17 @@ static __attribute__((noinline)) int64_t submit_any(PTORuntime *rt, const PTOKer
     return id;
 }
 
+int64_t ptoi_submit_other(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    return submit_any((PTORuntime *)(void *)((char *)o - offsetof(PTORuntime, core.orch)), kernel, params, count, 0);
+}
+
 int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                          int32_t result)
 {
-    if (ptoi_may_call(rt) && result == 0 && !rt->attends && kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES &&
-        rt->core.config.workers[kernel->worker] > 0) {
-        const int64_t id = ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count);
-        if (id >= 0) return id;
-        if (id != ORCH_NOT_PLAIN) return ptoi_end_of_call(rt, (PTOStatus)id);
-    }
-    return submit_any(rt, kernel, params, count, result);
+    return ptoi_may_call(rt) && result == 0 && !rt->attends
+               ? ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count)
+               : submit_any(rt, kernel, params, count, result);
 }
 
 static PTOStatus alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, void **buffer)

@@ -20,6 +20,6 @@ void *ptoi_result_room(PTORuntime *rt, PTOScope scope, int64_t bytes)
     if (ptoi_status(rt->core.run_status) != PTO_OK) return NULL;
     void *const memory = rt->make_room(rt->keeper, bytes);
     const int64_t low = (int64_t)(intptr_t)memory;
-    if (memory) ptoi_map_register_outside(rt->core.orch.edges.map, low, low + bytes);
+    if (memory) ptoi_orch_register(&rt->core.orch, low, low + bytes);
     return memory;
 }

@@ -18,6 +18,11 @@ struct region {
     struct region_dim dim[PTO_MAX_RANK];
 };
 
+/* A region with one outer dimension at most, wherever it begins: so many rows of `run` bytes, row_bytes apart. */
+struct rows {
+    int64_t run, count, row_bytes;
+};
+
 /* `address` is that of the element whose indices are all 0; a negative stride steps down from it.  false: a negative
  * extent or address, or arithmetic overflow.  stride NULL: row-major.  Strides of 0 are broadcast. */
 bool ptoi_region_make(struct region *r, int64_t address, int64_t element_bytes, int32_t rank, const int64_t *shape,

@@ -517,20 +517,13 @@ SLOW_PATH static void take_any(const struct look *l, struct map_entry *e, const 
     }
 }
 
+/* Those that were found are noted again, where they are. */
 static inline void begin_own(struct tensormap *m, struct map_found *found, uint64_t task_id)
 {
+    const int32_t count = found->count;
     begin(m, found);
     m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
-}
-
-/* As found_note, where they are few. */
-static inline int32_t few_note(uint64_t *found, int32_t count, uint64_t retired, uint64_t mark, uint64_t own)
-{
-    if (mark <= retired || mark == own) return count;
-    for (int32_t k = 0; k < count; k++)
-        if (found[k] == mark - 1) return count;
-    found[count] = mark - 1;
-    return count + 1;
+    for (int32_t k = 0; k < count; k++) found_note(m, found, found->task_id[k]);
 }
 
 /* Tiles that come first: there are few producers of a task whose accesses are all tiles. */
@@ -539,18 +532,17 @@ SLOW_PATH static void take_tiles(struct tensormap *m, struct map_entry *e, const
 {
     const uint64_t retired = m->retired, own = task_id + 1;
     uint64_t *const ids = found->task_id;
-    int32_t count = 0;
+    int32_t count = found->count;
     for (; e < end; e++) {
         struct tile *const t = tile_of(e->buffer, &e->region);
         const enum access access = (enum access)e->access;
         if (!t || access == ACCESS_ACC) break;
-        count = few_note(ids, count, retired, t->writer, own);
         if (access == ACCESS_READ) {
+            count = few_note(ids, count, retired, t->writer, own);
             if (!tile_read(m, t, task_id)) hang_reader(m, e, t, task_id);
         } else {
             if (tile_holds(m, t->more)) break;
-            if (t->reader[0])
-                for (int k = 0; k < TILE_READERS; k++) count = few_note(ids, count, retired, t->reader[k], own);
+            count = few_note_all(ids, count, retired, t, own);
             tile_write(t, task_id);
         }
     }
@@ -558,7 +550,6 @@ SLOW_PATH static void take_tiles(struct tensormap *m, struct map_entry *e, const
     if (e == end) return;
     const struct look l = {m, kernel, found};
     begin_own(m, found, task_id);
-    for (int32_t k = 0; k < count; k++) found_note(m, found, ids[k]); /* they are again where they are */
     take_any(&l, e, end, task_id);
 }
 
@@ -582,7 +573,6 @@ SLOW_PATH static void take_entries(struct tensormap *m, struct map_entry *e, con
 void ptoi_map_take_in_place(struct tensormap *m, struct map_entry *e, const struct map_entry *end, const void *kernel,
                             uint64_t task_id, struct map_found *found)
 {
-    found->count = 0;
     if (e == end) return;
     if (e->buffer->tiled)
         take_tiles(m, e, end, kernel, task_id, found);

@@ -80,12 +80,13 @@ struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct regio
 struct map_buffer *ptoi_map_find_within(struct tensormap *m, const struct region *r, int64_t base);
 /* The same; *near is what was found the last time, or NULL, and mostly it is that again.  One that was joined holds
  * nothing. */
-static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, const struct region *r, const void *base,
+static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, int64_t low, int64_t high, const void *base,
                                                     struct map_buffer **near)
 {
     struct map_buffer *b = *near;
-    return b && b->low <= r->low && r->high <= b->high ? b
-                                                       : (*near = ptoi_map_find_within(m, r, (int64_t)(intptr_t)base));
+    if (b && b->low <= low && high <= b->high) return b;
+    const struct region r = {.low = low, .high = high, .run = high - low, .rank = 0};
+    return *near = ptoi_map_find_within(m, &r, (int64_t)(intptr_t)base);
 }
 
 /* Called after each change of what it depends on. */
@@ -142,7 +143,8 @@ void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t co
                            uint64_t task_id, struct map_found *found);
 /* The same, all of it, of accesses that are written where the map will keep them: the place for `count` entries that
  * lie side by side, of which the caller fills in buffer, access and region as it fills in a map_access; then those that
- * are filled in are found and added.  NULL: they do not lie side by side here.  There must be room for them. */
+ * are filled in are found and added.  NULL: they do not lie side by side here.  There must be room for them.  `found`
+ * has what the caller has found in tables of tiles, Note [tile tables], or nothing. */
 static inline struct map_entry *ptoi_map_place(const struct tensormap *m, int32_t count)
 {
     const struct map_ring *const ring = (const struct map_ring *)(const void *)m;

@@ -197,7 +197,7 @@ static void find_in_table(struct tensormap *m, const struct tile_table *t, const
         if (!tile_holds(m, newest_of(tile))) continue;
         const struct region region = region_of_tile(t, i);
         if (!ptoi_region_overlaps(r, &region)) continue;
-        tile_note(m, found, tile->writer);
+        if (access == ACCESS_READ || !tile->reader[0]) tile_note(m, found, tile->writer); // see Note [readers follow]
         for (int k = 0; k < TILE_READERS && access != ACCESS_READ; k++) tile_note(m, found, tile->reader[k]);
     }
 }
@@ -240,8 +240,9 @@ bool ptoi_tiles_add(struct tensormap *m, struct map_buffer *b, const struct regi
 
 /* ---- the whole pool ---- */
 
-static void forget_mark(struct tile *t, uint64_t mark)
+void ptoi_tile_forget(struct tile *t, uint64_t task_id)
 {
+    const uint64_t mark = task_id + 1;
     int kept = 0;
     if (t->writer == mark) t->writer = 0;
     for (int k = 0; k < TILE_READERS; k++)
@@ -253,7 +254,7 @@ static void forget_mark(struct tile *t, uint64_t mark)
 void ptoi_tiles_forget_task(struct tensormap *m, uint64_t task_id)
 {
     for (const struct tile_table *t = m->pool.table, *end = t + m->pool.fresh_table; t < end; t++)
-        for (uint32_t i = 0; i < t->count; i++) forget_mark(&t->tile[i], task_id + 1);
+        for (uint32_t i = 0; i < t->count; i++) ptoi_tile_forget(&t->tile[i], task_id);
 }
 
 /* Of the readers that are left, the first is there if any is; a table has the tiles that it was given. */

@@ -1,7 +1,7 @@
 /* tensormap_tiles.h - tables of tiles: for a buffer that is used tile by tile, the last writer of each tile and its
  * readers since.
  *
- * Owner      the orchestrator, through tensormap.c; no other file includes it.
+ * Owner      the orchestrator, through tensormap.c and submit/plain.c; no other file includes it.
  *
  * Note [tile tables]
  * While every access of a registered buffer outside the heap is a tile of its grid, exactly, its accesses need no
@@ -9,7 +9,11 @@
  * says.  What has retired is not removed, but too old to count, so nothing is given back.  Readers of a tile that find
  * no place there get entries in the cell that is the tile.  The first access that is no tile, or that accumulates,
  * closes the table: from then on the buffer is one with entries, which asks the closed table, too, until all that it
- * holds has retired.  No table is opened again in that run, so what that costs is paid once for each buffer and run. */
+ * holds has retired.  No table is opened again in that run, so what that costs is paid once for each buffer and run.
+ *
+ * Note [readers follow]
+ * Each reader that a tile names has looked for the writer.  So a writer that finds readers there follows the older
+ * writer through them, and has no edge to it; where all of them have retired, so has that writer, which is older. */
 #ifndef PTOI_TENSORMAP_TILES_H
 #define PTOI_TENSORMAP_TILES_H
 #include "tensormap_parts.h"
@@ -64,7 +68,7 @@ static inline void tile_note(struct tensormap *m, struct map_found *found, uint6
 static inline __attribute__((always_inline)) bool tile_take(struct tensormap *m, struct tile *t, enum access access,
                                                             uint64_t task_id, struct map_found *found)
 {
-    tile_note(m, found, t->writer);
+    if (access == ACCESS_READ || !t->reader[0]) tile_note(m, found, t->writer); // see Note [readers follow]
     if (access == ACCESS_READ) return tile_read(m, t, task_id);
     for (int k = 0; k < TILE_READERS; k++) tile_note(m, found, t->reader[k]);
     if (access == ACCESS_ACC || tile_holds(m, t->more)) return false;
@@ -72,25 +76,51 @@ static inline __attribute__((always_inline)) bool tile_take(struct tensormap *m,
     return true;
 }
 
-/* As tile_of, in a matrix: row and column are those of the region's first byte. */
-static inline struct tile *tile_of_matrix(const struct map_buffer *b, const struct region *r, int64_t row,
-                                          int64_t column)
+/* The access of a plain task, whose producers are few, which begins with this: those found before are ids[0 .. count).
+ * How many they are with the mark's. */
+static inline int32_t few_note(uint64_t *ids, int32_t count, uint64_t retired, uint64_t mark, uint64_t own)
+{
+    if (mark <= retired || mark == own) return count;
+    for (int32_t k = 0; k < count; k++)
+        if (ids[k] == mark - 1) return count;
+    ids[count] = mark - 1;
+    return count + 1;
+}
+
+/* Of a writer: what the tile says. */
+static inline int32_t few_note_all(uint64_t *ids, int32_t count, uint64_t retired, const struct tile *t, uint64_t own)
+{
+    if (!t->reader[0]) return few_note(ids, count, retired, t->writer, own); // see Note [readers follow]
+    for (int k = 0; k < TILE_READERS; k++) count = few_note(ids, count, retired, t->reader[k], own);
+    return count;
+}
+
+/* As tile_at, in a matrix: row and column are those of the first byte. */
+static inline struct tile *tile_of_matrix(const struct map_buffer *b, const struct rows *r, int64_t row, int64_t column)
 {
     const int64_t x = grid_divide(row, b->tile_inverse[0]), y = grid_divide(column, b->cell_inverse[1]);
-    if (r->rank != 1 || r->dim[0].stride_bytes != b->cell[0] || r->dim[0].count != b->tile[0] || r->run != b->cell[1] ||
-        row != x * b->tile[0] || column != y * b->cell[1] || column + r->run > b->cell[0])
+    if (r->row_bytes != b->cell[0] || r->count != b->tile[0] || r->run != b->cell[1] || row != x * b->tile[0] ||
+        column != y * b->cell[1] || column + r->run > b->cell[0])
         return NULL;
     return &b->tiles[x * b->tables->columns + y];
 }
 
-/* The tile of the table in use that the region is; NULL: it is none.  The grid is that of the table. */
-static inline __attribute__((always_inline)) struct tile *tile_of(const struct map_buffer *b, const struct region *r)
+/* The tile of the table in use that the rows are; NULL: they are none.  The grid is that of the table. */
+static inline __attribute__((always_inline)) struct tile *tile_at(const struct map_buffer *b, int64_t low,
+                                                                  const struct rows *r)
 {
-    const uint64_t at = (uint64_t)(r->low - b->origin);
-    if (at >= b->tiled) return NULL;
+    const uint64_t at = (uint64_t)(low - b->origin);
+    if (__builtin_expect(at >= b->tiled, 0)) return NULL;
     const int64_t row = grid_divide((int64_t)at, b->cell_inverse[0]), column = (int64_t)at - row * b->cell[0];
     if (b->levels != 1) return tile_of_matrix(b, r, row, column);
-    return column == 0 && r->run == b->cell[0] && r->rank == 0 ? &b->tiles[row] : NULL;
+    return __builtin_expect(column == 0 && r->run == b->cell[0] && r->count == 1, 1) ? &b->tiles[row] : NULL;
+}
+
+static inline __attribute__((always_inline)) struct tile *tile_of(const struct map_buffer *b, const struct region *r)
+{
+    if (!b->tiled || r->rank > 1) return NULL;
+    const struct rows rows = {r->run, r->rank ? r->dim[0].count : 1, r->rank ? r->dim[0].stride_bytes : 0};
+    return tile_at(b, r->low, &rows);
 }
 
 /* Of the cell that is the tile. */
@@ -120,6 +150,7 @@ void ptoi_tiles_join(struct tensormap *m, struct map_buffer *from, struct map_bu
 /* Nothing that its tables hold has not retired: there are none any more.  false: something has not. */
 bool ptoi_tiles_end(struct tensormap *m, struct map_buffer *b);
 void ptoi_tiles_forget_task(struct tensormap *m, uint64_t task_id); /* it is the newest */
+void ptoi_tile_forget(struct tile *t, uint64_t task_id);            /* the same, where it only reads */
 bool ptoi_tiles_are_valid(const struct tensormap *m);
 
 #endif

@@ -28,6 +28,8 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status 
     *o = (struct orchestrator){.window = w, .run_status = run_status, .heap_base = c->heap_base};
     o->buffers.scope_policy = c->scope_policy;
     o->names = c->names;
+    o->known.workers = c->workers;
+    o->other = c->other;
     o->rings.head = o->rings.tail = o->rings.map_retired =
         load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
     o->rings.event_head = load_relaxed(&w->event_head);
@@ -85,6 +87,12 @@ void ptoi_orch_begin(struct orchestrator *o)
     CHECK(o->scopes.depth == 0);
     bool pushed = ptoi_scope_push(&o->scopes, NULL);
     CHECK(pushed);
+}
+
+void ptoi_orch_register(struct orchestrator *o, int64_t low, int64_t high)
+{
+    ptoi_map_register_outside(o->edges.map, low, high);
+    if (o->is_plain) ptoi_known_begin(&o->known); /* of which the buffers are remembered */
 }
 
 void ptoi_orch_state_need(struct orchestrator *o, int64_t bytes)

@@ -13,7 +13,6 @@
 /* Answers of a call that has changed nothing; api/accumulate.c acts on them and no program sees them. */
 enum {
     ORCH_HAS_PARTS = -1001, /* a parameter is PTO_PARAM_ACC_BY */
-    ORCH_NOT_PLAIN = -1003, /* the task has to be submitted by ptoi_orch_submit */
     ORCH_NO_ROOM = -1002    /* the heap has no room while buffers.parts_wait, and nothing that runs will free it */
 };
 
@@ -27,6 +26,8 @@ struct orchestrator_config {
     bool count_dependences;
     int64_t record_tasks;
     bool checked;
+    const int32_t *workers; /* by type */
+    submit_fn *other;       /* what ptoi_orch_submit_plain does where it cannot submit the task: a submit of any task */
 };
 
 bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status *run_status,
@@ -45,7 +46,7 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o); /* PTO_SCOPE_CURRENT: th
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
-/* The same of a task that is plain, plain.c; its kernel has a worker.  ORCH_NOT_PLAIN: it is not, or the run is not. */
+/* The same of a task that is plain, plain.c, in a run that is; any other task is left to orchestrator_config.other. */
 int64_t ptoi_orch_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
                                int32_t count);
 /* What a submit reads of params[index], which is a tensor of the kinds up to PTO_PARAM_ACC. */
@@ -87,6 +88,8 @@ PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope sc
 uint32_t ptoi_orch_holder(const struct orchestrator *o, const void *address);
 /* where these bytes lie; memory that is not from the heap: there */
 void *ptoi_orch_where(const struct orchestrator *o, void *buffer);
+/* An array of the program lies there. */
+void ptoi_orch_register(struct orchestrator *o, int64_t low, int64_t high);
 /* These bytes, which are not the heap's, are only read from now on; nothing happens while tasks are in flight. */
 void ptoi_orch_read_only(struct orchestrator *o, int64_t low, int64_t high);
 /* Finds all edges that are not found yet, and records or counts them.  false: there was no memory for that, in this

@@ -142,8 +142,6 @@ static inline void ptoi_note_producer(struct map_found *found, uint64_t id) /* u
 
 /* A run begins. */
 void ptoi_plain_begin(struct orchestrator *o);
-/* Where o->is_plain.  The number of the task, a status, or ORCH_NOT_PLAIN. */
-int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 /* The number of the task, PTO_NO_TASK, or a status. */
 int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
                              int32_t count);
@@ -155,5 +153,11 @@ bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const
 
 /* Tasks go through the window from now on. */
 void ptoi_stop_inline(struct orchestrator *o);
+/* The engine has other threads: is a task of the kernel to be executed inline now?  Then nothing else is in flight. */
+bool ptoi_runs_if_fine(struct orchestrator *o, const PTOKernel *kernel);
+static inline bool ptoi_runs_now(struct orchestrator *o, const PTOKernel *kernel)
+{
+    return o->inlined.is_allowed && (!o->flow.ops->is_fine || ptoi_runs_if_fine(o, kernel));
+}
 
 #endif

@@ -62,7 +62,7 @@ static inline struct map_buffer *map_of(struct orchestrator *o, int index, struc
         return ptoi_map_of_buffer(o, r, pl->param);
     }
     if (o->edges.read_only.count > 0 && is_read_only(o, pl)) return NULL;
-    return ptoi_map_find_near(o->edges.map, &pl->region, base, &o->edges.near[index]);
+    return ptoi_map_find_near(o->edges.map, pl->region.low, pl->region.high, base, &o->edges.near[index]);
 }
 
 void ptoi_region_of_rows(struct region *r, int64_t first, int64_t unit, int rank, const int64_t *shape,

@@ -9,19 +9,11 @@
  * Blocks     while the pool of fan-in entries is full.
  * Tests      test/runtime/test_plain.c, stress_graphs.c */
 #include "publish.h"
+#include "depend/tensormap_tiles.h"
 #include <pto/detail/decode.h>
-#include <stddef.h>
 #include <string.h>
 
-enum { FORM_BYTES = 4 };
-_Static_assert(offsetof(struct arg_head, fresh) - offsetof(struct arg_head, kind) == FORM_BYTES - 1 &&
-                   offsetof(struct arg_head, type) - offsetof(struct arg_head, kind) ==
-                       offsetof(PTOTaskParam, type) - offsetof(PTOTaskParam, kind) &&
-                   offsetof(struct arg_head, rank) - offsetof(struct arg_head, kind) ==
-                       offsetof(PTOTaskParam, rank) - offsetof(PTOTaskParam, kind),
-               "kind, type and rank are copied as one");
-
-enum { PLAIN_PARAMS = 8, PLAIN_BYTES = sizeof(struct arg_head) + 2 * PTO_PLAIN_RANK * sizeof(int64_t) };
+enum { PLAIN_PARAMS = KNOWN_PARAMS, PLAIN_BYTES = sizeof(struct arg_head) + 2 * PTO_PLAIN_RANK * sizeof(int64_t) };
 
 void ptoi_plain_begin(struct orchestrator *o)
 {
@@ -29,24 +21,29 @@ void ptoi_plain_begin(struct orchestrator *o)
     o->is_plain = has_deferred && !o->recorded.history && !o->window->checked && !o->flow.recorder && !o->replay &&
                   !o->flow.meter.is_on && o->buffers.names.bytes == 0 &&
                   !(o->inlined.backend && o->inlined.backend->mirror);
+    if (o->is_plain) ptoi_known_begin(&o->known);
 }
 
-/* What the pass over the parameters writes next. */
-struct cursor {
-    struct arg_head *head;    /* in the window, */
-    int64_t *extent;          /* and behind the heads */
-    struct map_entry *entry;  /* in the map */
-    struct map_buffer **near; /* in o->edges */
+#define PTO_OFTEN_(condition) __builtin_expect(!!(condition), 1)
+
+/* A tile that is written when the task is known to be plain. */
+struct tile_write {
+    struct tile *tile;
+    const struct map_buffer *map;
 };
 
-/* What it finds beside that: mostly little. */
+/* The pass over the parameters. */
 struct pass {
-    uint64_t *birth; /* of a buffer of the heap that may not have retired */
-    uint32_t exclusive;
-    uint8_t flags;            /* of the task */
-    const PTOTaskParam *made; /* the new output; NULL: there is none, */
-    struct arg_head *made_head;
-    uint64_t made_bytes;
+    struct orchestrator *o;
+    struct task_slot *slot;
+    struct arg_head *head;               /* what is written next: in the window, */
+    int64_t *extent;                     /* and behind the heads */
+    int32_t count;                       /* arguments */
+    int32_t found;                       /* producers, in o->edges.found */
+    uint64_t own, retired;               /* the task; the map's */
+    struct map_entry *entry, *entry_end; /* accesses that are no tiles, where the map keeps them; NULL: there is none */
+    const PTOTaskParam *made;            /* the new output; NULL: there is none */
+    struct tile_write *write, *write_end;
 };
 
 /* The live buffer of the heap that holds the bytes, if that is found at once; else 0. */
@@ -57,125 +54,149 @@ static inline uint32_t holder_of(const struct orchestrator *o, uint64_t at, uint
     return at - l->at < l->bytes && end - l->at <= l->bytes ? buffer : 0;
 }
 
-/* The accesses that the map remembers of the bytes; false: the access is not plain. */
-static inline bool find_map(struct orchestrator *o, struct cursor *c, struct pass *q, const PTOTaskParam *p,
-                            const char *base, const struct region *r, struct arg_head *head, struct map_buffer **map)
+/* A producer: 1 + its id. */
+static inline void note(struct pass *q, uint64_t mark)
 {
-    const uint64_t at = (uint64_t)(uintptr_t)base - (uint64_t)(uintptr_t)o->heap_base;
-    if (at < o->window->heap_bytes) {
-        const uint32_t buffer = holder_of(o, at, (uint64_t)r->high - (uint64_t)(uintptr_t)o->heap_base);
-        head->value -= (int64_t)(intptr_t)o->heap_base;
-        head->buffer = buffer;
-        q->flags = TASK_HOLDS;
-        if (buffer == 0) return false;
-        struct buffer_record *const record = ptoi_record(&o->scopes, buffer);
-        if (record->birth != PTO_NO_BIRTH && record->birth >= o->rings.map_retired) *q->birth++ = record->birth;
-        *map = ptoi_map_of_buffer(o, record, p);
-        return true;
-    }
-    if (o->edges.read_only.count > 0) {
+    q->found = few_note(q->o->edges.found.task_id, q->found, q->retired, mark, q->own + 1);
+}
+
+/* The accesses that the map remembers of a buffer of the heap; false: the access is not plain. */
+static inline bool find_in_heap(struct pass *q, const PTOTaskParam *p, uint64_t at, int64_t high, struct arg_head *head,
+                                struct map_buffer **map)
+{
+    struct orchestrator *const o = q->o;
+    const uint32_t buffer = holder_of(o, at, (uint64_t)high - (uint64_t)(uintptr_t)o->heap_base);
+    head->value -= (int64_t)(intptr_t)o->heap_base;
+    head->buffer = buffer;
+    q->slot->flags = TASK_HOLDS;
+    if (buffer == 0) return false;
+    struct buffer_record *const record = ptoi_record(&o->scopes, buffer);
+    _Static_assert(PTO_NO_BIRTH + 1 == 0, "no mark");
+    note(q, record->birth + 1);
+    *map = ptoi_map_of_buffer(o, record, p);
+    return true;
+}
+
+/* Note [near]: where the buffer in which a tensor was the last time has a table of tiles, and the access lies in it,
+ * nothing else is asked: neither the heap nor the ranges that are only read, which a buffer that is remembered does not
+ * meet.  A buffer with a table was registered.  It gets the bytes of another one when that is registered, and then no
+ * buffer is remembered, or when the two are joined, which closes the table. */
+
+/* A look-up has found another buffer than the last time; NULL: none.  It may have joined buffers, which closes their
+ * tables: false, if one is among them of which a tile is written. */
+static __attribute__((noinline)) bool see_other(const struct orchestrator *o, const struct map_buffer *found,
+                                                struct map_buffer **near, const struct tile_write *w,
+                                                const struct tile_write *end)
+{
+    const int64_t heap = (int64_t)(intptr_t)o->heap_base, heap_end = heap + (int64_t)o->window->heap_bytes;
+    if (found && ((found->low < heap_end && heap < found->high) ||
+                  ptoi_read_only_meets(&o->edges.read_only, found->low, found->high)))
+        *near = NULL; // see Note [near]
+    for (; w < end; w++)
+        if (!w->map->tiled) return false;
+    return found != NULL;
+}
+
+/* Likewise of an outside buffer; NULL: it need not know this access. */
+static inline bool find_outside(struct pass *q, struct known_view *v, const PTOTaskParam *p, const char *base,
+                                int64_t low, struct map_buffer **map)
+{
+    const struct orchestrator *const o = q->o;
+    const struct read_only *const read_only = &o->edges.read_only;
+    const int64_t high = low + v->bytes;
+    if (read_only->count > 0) {
         const bool reads = p->kind == PTO_PARAM_INPUT;
         *map = NULL;
-        if (reads && ptoi_read_only_holds(&o->edges.read_only, r->low, r->high)) return true;
-        if (!reads && ptoi_read_only_meets(&o->edges.read_only, r->low, r->high)) return false;
+        if (reads && ptoi_read_only_holds(read_only, low, high)) return true;
+        if (!reads && ptoi_read_only_meets(read_only, low, high)) return false;
     }
-    *map = ptoi_map_find_near(o->edges.map, r, base, c->near++);
-    return *map != NULL;
+    struct map_buffer *const near = v->near;
+    *map = ptoi_map_find_near(o->edges.map, low, high, base, &v->near);
+    return *map == near ? near != NULL : see_other(o, *map, &v->near, q->write, q->write_end);
 }
 
-/* What the extents and strides of a tensor say. */
-struct shape {
-    int64_t unit, bytes; /* of an element, or of the flat range; from the first byte to the last */
-    bool is_contiguous;
-};
-
-/* Writes them to the window: behind them, or NULL, where they are not plain, see pto_decode_tensor_. */
-static inline int64_t *take_shape(const PTOTaskParam *p, struct shape *s, struct arg_head *head, int64_t *to)
+/* See Note [near]. */
+static inline bool is_near(const struct known_view *v, int64_t low)
 {
-    const int64_t *const shape = p->shape, *const stride = p->stride;
-    const uint8_t rank = p->rank;
-    uint64_t far = (uint64_t)p->at >> 40;
-    uint64_t elements; /* as unsigned numbers, which may be too large: nobody uses them then */
-    int64_t step = 1;
-    s->is_contiguous = true;
-    if (rank == 0) { /* a flat range: a vector of bytes */
-        head->rank = 1;
-        s->unit = s->bytes = to[0] = p->bytes;
-        to[1] = 1;
-        return p->type == PTO_BYTE && (((uint64_t)s->bytes - 1) | (uint64_t)p->at) >> 30 == 0 ? to + 2 : NULL;
-    }
-    if (!shape || p->type >= PTO_TYPE_COUNT) return NULL;
-    if (rank == 1) {
-        const int64_t n = shape[0];
-        if (stride) step = stride[0];
-        elements = ((uint64_t)n - 1) * (uint64_t)step + 1;
-        far |= ((uint64_t)n - 1) >> 30;
-        if (step != 1) s->is_contiguous = n == 1;
-        *to++ = n;
-        *to++ = step;
-    } else {
-        if (rank != 2) return NULL;
-        const int64_t rows = shape[0], n = shape[1];
-        int64_t row = n;
-        if (stride) row = stride[0], step = stride[1];
-        elements = ((uint64_t)n - 1) * (uint64_t)step + ((uint64_t)rows - 1) * (uint64_t)row + 1;
-        far |= ((uint64_t)n - 1) >> 30 | ((uint64_t)rows - 1) >> 30 | (uint64_t)row >> 24;
-        if (step != 1 || row != n) s->is_contiguous = (step == 1 || n == 1) && (row == n || rows == 1);
-        *to++ = rows;
-        *to++ = n;
-        *to++ = row;
-        *to++ = step;
-    }
-    s->unit = pto_bytes_of_(p->type);
-    s->bytes = (int64_t)(elements * (uint64_t)s->unit);
-    return (far | (uint64_t)step >> 24) == 0 ? to : NULL;
+    const struct map_buffer *const near = v->near;
+    return PTO_OFTEN_(near && near->low <= low && low + v->bytes <= near->high && near->tiled);
 }
 
-static inline bool take_new(struct pass *q, const PTOTaskParam *p, const struct shape *s, struct arg_head *head)
+static inline bool take_new(struct pass *q, const PTOTaskParam *p, const struct known_view *v, struct arg_head *head)
 {
-    if (q->made || p->at != 0 || !s->is_contiguous) return false;
+    if (q->made || p->at != 0 || !v->is_contiguous) return false;
     q->made = p;
-    q->made_head = head;
-    q->flags = TASK_HOLDS;
-    q->made_bytes = (uint64_t)s->bytes;
+    q->slot->flags = TASK_HOLDS;
     head->fresh = true;
     return true;
 }
 
-/* false: it is not plain. */
-PTO_INLINED_ bool take_tensor(struct orchestrator *o, struct cursor *c, struct pass *q, const PTOTaskParam *p,
+/* An access that is a tile: what it follows is found.  A read is there at once, a write when the whole task is known to
+ * be plain.  false: the tile has so many readers that it needs an entry. */
+static inline bool take_tile(struct pass *q, struct tile *t, const struct map_buffer *map, uint8_t kind)
+{
+    const struct tensormap *const m = q->o->edges.map;
+    if (kind == PTO_PARAM_INPUT) {
+        if (PTO_RARE_(!tile_read(m, t, q->own))) return false;
+        note(q, t->writer);
+        return true;
+    }
+    if (PTO_RARE_(tile_holds(m, t->more))) return false;
+    q->found = few_note_all(q->o->edges.found.task_id, q->found, q->retired, t, q->own + 1);
+    *q->write_end++ = (struct tile_write){t, map};
+    return true;
+}
+
+/* false: there is no place for it. */
+static inline bool take_entry(struct pass *q, struct map_buffer *map, const struct known_view *v, int64_t low,
                               uint8_t kind)
 {
-    struct arg_head *const head = c->head++;
-    int64_t *const extent = c->extent;
+    if (!q->entry && !(q->entry = q->entry_end = ptoi_map_place(q->o->edges.map, q->count))) return false;
+    struct map_entry *const e = q->entry_end++;
+    e->buffer = map;
+    e->access = (uint8_t)(kind - PTO_PARAM_INPUT);
+    e->region.low = low;
+    e->region.high = low + v->bytes;
+    e->region.run = v->rows.run;
+    e->region.rank = v->rows.count > 1;
+    if (v->rows.count > 1) e->region.dim[0] = (struct region_dim){v->rows.count, v->rows.row_bytes};
+    return true;
+}
+
+/* false: it is not plain. */
+PTO_INLINED_ bool take_tensor(struct pass *q, const PTOTaskParam *p, struct known_view *v, uint8_t kind)
+{
+    struct orchestrator *const o = q->o;
+    struct arg_head *const head = q->head;
     char *base = p->buffer;
-    struct shape s;
-    struct map_buffer *map;
+    struct map_buffer *map = NULL;
+    if (PTO_RARE_(!ptoi_is_known(v, p)) && !ptoi_known_learn(v, p)) return false;
+    head->buffer = 0;
+    memcpy(&head->kind, &v->head, sizeof v->head);
+    head->kind = kind;
+    memcpy(q->extent, v->extent, sizeof v->extent); /* there is room for two dimensions */
+    q->extent += v->extents;
     if (kind == PTO_PARAM_OUTPUT) {
         if (!p->ref) return false;
         memcpy(&base, p->ref, sizeof base); /* the program's variable may be of any pointer type */
+        if (!base) return take_new(q, p, v, head);
     }
-    head->buffer = 0;
-    memcpy(&head->kind, &p->kind, FORM_BYTES);
-    head->fresh = false;
-    c->extent = take_shape(p, &s, head, extent);
-    if (!c->extent) return false;
-    if (kind == PTO_PARAM_OUTPUT && !base) return take_new(q, p, &s, head);
-    if (((uint64_t)(uintptr_t)base - 1) >> 60) return false;
-    const int64_t low = (int64_t)(intptr_t)base + p->at * s.unit;
-    struct map_entry *const e = c->entry;
+    if (PTO_RARE_(((uint64_t)(uintptr_t)base - 1) >> 60)) return false;
+    const int64_t low = (int64_t)(intptr_t)base + p->at * v->unit;
     head->value = low;
-    e->region.low = low;
-    e->region.high = low + s.bytes;
-    e->region.run = s.bytes;
-    e->region.rank = 0;
-    if (!s.is_contiguous) ptoi_region_of_rows(&e->region, low, s.unit, head->rank, extent, extent + head->rank);
-    if (!find_map(o, c, q, p, base, &e->region, head, &map)) return false;
-    if (kind == PTO_PARAM_ACC) q->exclusive |= ptoi_accumulator_set(low);
-    if (!map) return true;
-    e->buffer = map;
-    e->access = (uint8_t)(kind - PTO_PARAM_INPUT);
-    c->entry++;
+    if (is_near(v, low)) {
+        struct tile *const t = tile_at(v->near, low, &v->rows);
+        if (PTO_RARE_(!t || kind == PTO_PARAM_ACC)) return false; /* it closes the table, once for all */
+        if (PTO_OFTEN_(take_tile(q, t, v->near, kind))) return true;
+        map = v->near;
+    } else {
+        const uint64_t in_heap = (uint64_t)(uintptr_t)base - (uint64_t)(uintptr_t)o->heap_base;
+        if (in_heap < o->window->heap_bytes ? !find_in_heap(q, p, in_heap, low + v->bytes, head, &map)
+                                            : !find_outside(q, v, p, base, low, &map))
+            return false;
+    }
+    if (map && !take_entry(q, map, v, low, kind)) return false;
+    if (PTO_RARE_(kind == PTO_PARAM_ACC)) q->slot->exclusive |= ptoi_accumulator_set(low);
     return true;
 }
 
@@ -189,11 +210,10 @@ static inline bool make_output(struct orchestrator *o, const PTOTaskParam *p, ui
     return true;
 }
 
-static int64_t give_up(struct orchestrator *o, const PTOTaskParam *made, const struct arg_head *head)
+static void give_up(struct orchestrator *o, const PTOTaskParam *made, const struct arg_head *head)
 {
     ptoi_map_forget_task(o->edges.map, o->rings.head);
     if (made) ptoi_give_output_back(o, head->buffer);
-    return ptoi_status(o->run_status);
 }
 
 /* Mostly the last look at what has retired said so for this task too.  Its arguments begin at o->rings.arg_head. */
@@ -217,6 +237,8 @@ static inline void begin_slot(const struct orchestrator *o, struct task_slot *t,
     t->arg_begin = o->rings.arg_head;
     t->priority = 0;
     t->worker = (uint8_t)kernel->worker;
+    t->flags = 0;
+    t->exclusive = 0;
     t->name = 0;
 }
 
@@ -234,54 +256,95 @@ static __attribute__((noinline)) const PTOTaskParam *read_terms(const PTOTaskPar
     return p;
 }
 
-int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+/* The marks of readers are taken back: of an argument that reads a tile of its view's outside buffer. */
+static __attribute__((noinline)) void take_back(struct tensormap *m, const struct known_view *v,
+                                                const struct arg_head *arg, const struct arg_head *end, uint64_t own)
 {
-    uint64_t birth[PLAIN_PARAMS];
+    for (; arg < end; arg++, v++) {
+        if (arg->kind != PTO_PARAM_INPUT || !v->near) continue;
+        struct tile *const t = v->near->tiled ? tile_at(v->near, arg->value, &v->rows) : NULL;
+        if (t)
+            ptoi_tile_forget(t, own);
+        else if (v->near->joined || v->near->tables) /* the table may have been in use */
+            ptoi_tiles_forget_task(m, own);
+    }
+}
+
+/* NOT_PLAIN: nothing has changed, or the run has failed. */
+enum { NOT_PLAIN = -1 };
+PTO_INLINED_ int64_t submit(struct orchestrator *o, const PTOKernel *kernel, struct known_view *const views,
+                            const PTOTaskParam *params, int32_t count)
+{
+    struct tile_write write[PLAIN_PARAMS];
     const PTOTaskParam *p = params, *const end = params + count;
-    if ((uint32_t)count > PLAIN_PARAMS || !has_room(o, count)) return ORCH_NOT_PLAIN;
+    struct known_view *v = views;
+    if ((uint32_t)count > PLAIN_PARAMS || !has_room(o, count)) return NOT_PLAIN;
     struct task_slot *const t = &o->rings.slot[o->rings.head & o->window->task_mask];
     begin_slot(o, t, kernel);
     if (count > 0 && PTO_RARE_(p->kind > PTO_PARAM_SCALAR)) {
-        p = read_terms(p, end, t);
-        if (!p) return ORCH_NOT_PLAIN;
+        params = p = read_terms(p, end, t);
+        if (!p) return NOT_PLAIN;
         count = (int32_t)(end - p);
     }
+    struct map_found *const found = &o->edges.found;
     struct arg_head *const head = window_args(o->window, o->rings.arg_head);
-    struct map_entry *const entry = ptoi_map_place(o->edges.map, count);
-    struct cursor c = {head, (int64_t *)(head + count), entry, o->edges.near};
     struct pass q;
-    if (!entry) return ORCH_NOT_PLAIN;
     t->param_count = (uint16_t)count;
-    q.birth = birth;
-    q.exclusive = 0;
-    q.flags = 0;
+    q.o = o;
+    q.slot = t;
+    q.head = head;
+    q.extent = (int64_t *)(head + count);
+    q.count = count;
+    q.found = 0;
+    q.own = o->rings.head;
+    q.retired = o->edges.map->retired;
+    q.entry = q.entry_end = NULL;
     q.made = NULL;
-    for (; p < end; p++) {
+    q.write = q.write_end = write;
+    for (; p < end; p++, v++, q.head++) {
         const uint8_t kind = p->kind;
-        if (kind >= PTO_PARAM_INPUT && kind <= PTO_PARAM_ACC) {
-            if (!take_tensor(o, &c, &q, p, kind)) return ORCH_NOT_PLAIN;
+        if (PTO_OFTEN_(kind >= PTO_PARAM_INPUT && kind <= PTO_PARAM_ACC)) {
+            if (!take_tensor(&q, p, v, kind)) goto not_plain;
         } else if (kind == PTO_PARAM_SCALAR) {
-            *c.head++ = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR, .type = p->type};
+            *q.head = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR, .type = p->type};
         } else {
-            return ORCH_NOT_PLAIN;
+            goto not_plain;
         }
     }
-    if (q.made && !make_output(o, q.made, q.made_bytes, q.made_head)) return ORCH_NOT_PLAIN;
-    struct map_found *const found = &o->edges.found;
-    ptoi_map_take_in_place(o->edges.map, entry, c.entry, kernel, o->rings.head, found);
-    for (const uint64_t *b = birth; b < q.birth; b++) ptoi_note_producer(found, *b);
+    struct arg_head *const fresh = q.made ? head + (q.made - params) : NULL;
+    if (fresh && !make_output(o, q.made, (uint64_t)views[q.made - params].bytes, fresh)) goto not_plain;
+    for (const struct tile_write *w = write; w < q.write_end; w++) tile_write(w->tile, q.own);
+    found->count = q.found;
+    if (q.entry) ptoi_map_take_in_place(o->edges.map, q.entry, q.entry_end, kernel, q.own, found);
     o->run.stats.dependences += found->count;
-    if (!ptoi_have_fan_in(o)) return give_up(o, q.made, q.made_head);
-    t->exclusive = q.exclusive;
-    t->flags = q.flags;
+    if (!ptoi_have_fan_in(o)) {
+        give_up(o, q.made, fresh);
+        return NOT_PLAIN;
+    }
     t->dep_begin = o->rings.dep_head;
     t->dep_count = ptoi_write_fan_in(o);
-    o->rings.arg_head += (uint64_t)((char *)c.extent - (char *)head);
-    if (q.made) {
-        const char *const made = o->heap_base + q.made_head->value;
+    o->rings.arg_head += (uint64_t)((char *)q.extent - (char *)head);
+    if (fresh) {
+        const char *const made = o->heap_base + fresh->value;
         memcpy(q.made->ref, &made, sizeof made);
     }
     const uint64_t number = ptoi_publish_task(o);
     o->flow.ops->wake(o->flow.context);
     return (int64_t)number;
+not_plain:
+    take_back(o->edges.map, views, head, q.head, q.own);
+    return NOT_PLAIN;
+}
+
+int64_t ptoi_orch_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
+                               int32_t count)
+{
+    if (o->is_plain && params && !ptoi_orch_has_failed(o)) {
+        struct known_view *const views = ptoi_known_of(&o->known, kernel);
+        if (views && !ptoi_runs_now(o, kernel)) {
+            const int64_t number = submit(o, kernel, views, params, count);
+            if (number != NOT_PLAIN) return number;
+        }
+    }
+    return o->other(o, kernel, params, count);
 }

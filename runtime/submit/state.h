@@ -6,6 +6,7 @@
 #define PTOI_STATE_H
 #include "fast_path.h"
 #include "flow.h"
+#include "known.h"
 #include "backend/backend.h"
 #include "debug/slots.h"
 #include "depend/read_only.h"
@@ -85,9 +86,14 @@ struct run {
     struct orchestrator_stats stats;
 };
 
+struct orchestrator;
+/* Submits a task: its number, or a status. */
+typedef int64_t submit_fn(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+
 struct orchestrator {
     struct window *window;
     struct run_status *run_status;
+    submit_fn *other;           /* of any task; plain.c */
     const PTOSite *const *site; /* where the program is: the runtime's first member */
     char *heap_base;            /* device address of heap offset 0 */
     PTONames names;             /* limit.h */
@@ -103,6 +109,7 @@ struct orchestrator {
     struct scope_stack scopes;
     struct buffers buffers;
     struct edges edges;
+    struct known known;
     struct recorded_edges recorded;
     struct inlined inlined;
     struct fast_path fast;

@@ -28,7 +28,7 @@ static bool start_inline(struct orchestrator *o)
     return true;
 }
 
-static __attribute__((noinline)) bool runs_if_fine(struct orchestrator *o, const PTOKernel *kernel)
+bool ptoi_runs_if_fine(struct orchestrator *o, const PTOKernel *kernel)
 {
     const struct role_ops *ops = o->flow.ops;
     if (!ops->is_fine(o->flow.context, kernel)) {
@@ -41,15 +41,10 @@ static __attribute__((noinline)) bool runs_if_fine(struct orchestrator *o, const
     return o->inlined.is_active || (may_start && start_inline(o));
 }
 
-static inline bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
-{
-    return o->inlined.is_allowed && (!o->flow.ops->is_fine || runs_if_fine(o, kernel));
-}
-
 static inline int64_t submit_valid(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
                                    int32_t count)
 {
-    if (runs_now(o, kernel)) {
+    if (ptoi_runs_now(o, kernel)) {
         int64_t number;
         if (ptoi_orch_submit_now(o, kernel, params, count, &number)) return number;
         ptoi_stop_inline(o);
@@ -84,11 +79,4 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
         return ptoi_refuse_submit(o, why, &(struct refused){.kernel = kernel, .number = count});
     return __builtin_expect(o->flow.meter.is_on, 0) ? submit_metered(o, kernel, params, count)
                                                     : submit_valid(o, kernel, params, count);
-}
-
-int64_t ptoi_orch_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
-                               int32_t count)
-{
-    if (!o->is_plain || !kernel->fn || !params || ptoi_orch_has_failed(o) || runs_now(o, kernel)) return ORCH_NOT_PLAIN;
-    return ptoi_submit_plain(o, kernel, params, count);
 }

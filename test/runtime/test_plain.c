@@ -7,13 +7,15 @@
 #include "shared/atomics.h"
 #include <pto/pto_program.h>
 #include <string.h>
+#include <time.h>
 
 enum { SIDE = 16, TASKS = 300, SLOTS = 12, ROUNDS = 40 };
 
 static double matrix[SIDE][SIDE], input[SIDE][SIDE];
-static uint64_t seen[TASKS];         /* by task: what its kernel was given */
-static _Atomic int is_open, is_held; /* the gate; the worker waits at it */
-static uint64_t state;               /* of the random numbers */
+static double pool[2 + 2 * SIDE][SIDE]; /* two rows, and two arrays that are registered */
+static uint64_t seen[TASKS];            /* by task: what its kernel was given */
+static _Atomic int is_open, is_held;    /* the gate; the worker waits at it */
+static uint64_t state;                  /* of the random numbers */
 
 static uint64_t mix(uint64_t h, uint64_t n)
 {
@@ -172,6 +174,48 @@ static void submit_inlined(PTORuntime *rt, void **slot, int64_t number)
 #undef LAST
 }
 
+/* A tile of one of the arrays of `pool`, in a tiling of that array; rarely none. */
+static PTOTaskParam any_tile(struct extents *e, bool may_join)
+{
+    const int which = (int)below(2);
+    const int64_t rows = which ? 2 : 4, columns = below(25) == 0 ? 3 : 4;
+    PTOTaskParam p = {.type = PTO_F64, .rank = 2, .shape = e->shape, .stride = e->stride};
+    *e = (struct extents){{rows, columns}, {SIDE, 1}};
+    p.kind = below(40) == 0 ? PTO_PARAM_ACC : below(3) == 0 ? PTO_PARAM_INOUT : PTO_PARAM_INPUT;
+    p.buffer = pool[2 + which * SIDE];
+    p.at = rows * SIDE * below(SIDE / rows) + 4 * below(SIDE / 4);
+    if (may_join && below(60) == 0) { /* with the two rows before it, which are another buffer until then */
+        p.buffer = pool[0];
+        e->shape[0] = 4;
+        p.at = 0;
+    }
+    return p;
+}
+
+/* Accesses that are in tables and views that are known, and tasks that are seen not to be plain when some of their
+ * tiles are taken. */
+static void submit_tiles(PTORuntime *rt, void **slot, int64_t number)
+{
+    static const PTOKernel again = {.name = "again", .worker = PTO_WORKER_VECTOR, .fn = touch};
+    static const int64_t cube[] = {2, 1, 1};
+    PTOTaskParam p[8];
+    struct extents e[6];
+    int n = 0;
+    for (const int tensors = 1 + (int)below(4); n < tensors; n++) {
+        p[n] = any_tile(&e[n], number > TASKS * 2 / 3);
+        if (n > 0 && p[n].kind < p[n - 1].kind) p[n].kind = p[n - 1].kind; /* of a tile, reads come before writes */
+    }
+    if (below(6) == 0) {
+        p[n] = any_part(matrix, SIDE, &e[n], below(2) ? PTO_PARAM_INPUT : PTO_PARAM_INOUT);
+        n++;
+    }
+    if (below(8) == 0) /* too many dimensions */
+        p[n++] = (PTOTaskParam){.kind = PTO_PARAM_INPUT, .type = PTO_F64, .rank = 3, .buffer = matrix, .shape = cube};
+    if (!*slot && below(10) == 0) p[n++] = (PTOTaskParam)PTO_OUTPUT(slot, 0, 128);
+    p[n++] = (PTOTaskParam)PTO_SCALAR(number);
+    EXPECT((pto_submit_task)(rt, below(2) ? &touching : &again, p, n) >= 0);
+}
+
 static void (*submit_next)(PTORuntime *rt, void **slot, int64_t number);
 static bool has_gate;
 static int64_t edges; /* of the first half, while nothing has completed */
@@ -185,6 +229,7 @@ static void any_program(PTORuntime *rt, void *arg)
     edges = 0;
     pto_input(rt, input, sizeof input);
     pto_buffer(rt, matrix, sizeof matrix);
+    for (int k = 0; k < 2; k++) pto_buffer(rt, pool[2 + k * SIDE], sizeof matrix);
     SUBMIT(rt, &gate, PTO_SCALAR((int64_t)0));
     while (has_gate && !load_acquire(&is_held, GATE)) pto_relax(); /* a task with a priority would come first */
     for (int64_t i = 0; i < TASKS; i++) {
@@ -213,6 +258,7 @@ static void run_program(PTORuntime *rt, uint64_t seed, struct results *to)
     memset(seen, 0, sizeof seen);
     for (int i = 0; i < SIDE; i++)
         for (int j = 0; j < SIDE; j++) matrix[i][j] = i, input[i][j] = j;
+    memset(pool, 0, sizeof pool);
     EXPECT_EQ(pto_run_entry(rt, any_program, NULL), PTO_OK);
     memcpy(to->seen, seen, sizeof seen);
     memcpy(to->matrix, matrix, sizeof matrix);
@@ -261,6 +307,15 @@ TEST(the_same_of_submits_that_are_inlined)
     expect_same((PTOConfig){.engine = PTO_ENGINE_THREADS}, 500);
 }
 
+TEST(the_same_of_tiles)
+{
+    has_gate = true;
+    submit_next = submit_tiles;
+    expect_same((PTOConfig){.engine = PTO_ENGINE_THREADS}, 4000);
+    has_gate = false;
+    expect_same((PTOConfig){.engine = PTO_ENGINE_THREADS, .task_window = 16, .tensormap_entries = 16}, 5000);
+}
+
 TEST(the_same_results_where_rings_are_full)
 {
     has_gate = false;
@@ -270,6 +325,70 @@ TEST(the_same_results_where_rings_are_full)
         (PTOConfig){.engine = PTO_ENGINE_THREADS, .task_window = 64, .deplist_entries = 4, .tensormap_entries = 8},
         2000);
     expect_same((PTOConfig){.engine = PTO_ENGINE_SERIAL, .task_window = 16, .heap_bytes = 1024, .heap_rings = 2}, 3000);
+}
+
+/* ---- what is remembered of a buffer ------------------------------------------------------------------------------ */
+
+#define ROWS(n) PTO_ARRAY(PTO_F64, n, SIDE)
+
+/* Of the tile that a task writes, the table is closed by the look-up of its next parameter, which joins two arrays. */
+static void write_and_join(PTORuntime *rt, void *arg)
+{
+    double *const array = pool[2], *const next = pool[6];
+    (void)arg;
+    store_release(&is_open, 0, GATE);
+    store_release(&is_held, 0, GATE);
+    pto_buffer(rt, array, sizeof(double[4][SIDE]));
+    pto_buffer(rt, next, sizeof(double[4][SIDE]));
+    for (int i = 0; i < 2; i++) SUBMIT(rt, &touching, PTO_INOUT(array, 0, ROWS(2)), PTO_SCALAR((int64_t)-1));
+    EXPECT_EQ(pto_await(rt, array, 0, sizeof(double[4][SIDE])), PTO_OK);
+    for (int i = 0; i < 40; i++) SUBMIT(rt, &touching, PTO_SCALAR((int64_t)-1)); /* the map sees that both have ended */
+    SUBMIT(rt, &gate, PTO_SCALAR((int64_t)0));
+    while (!load_acquire(&is_held, GATE)) pto_relax();
+    const int64_t before = pto_get_run_stats(rt)->edges;
+    SUBMIT(rt, &touching, PTO_INOUT(array, 2 * SIDE, ROWS(2)), PTO_INPUT(pool[0], 0, ROWS(8)), PTO_SCALAR((int64_t)-1));
+    SUBMIT(rt, &touching, PTO_INPUT(array, 2 * SIDE, ROWS(2)), PTO_SCALAR((int64_t)-1));
+    EXPECT_EQ(pto_get_run_stats(rt)->edges - before, 1);
+    store_release(&is_open, 1, GATE);
+}
+
+TEST(a_tile_is_written_in_a_table_that_the_same_task_closes)
+{
+    PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_THREADS}, false);
+    EXPECT_EQ(pto_runtime_run(rt, write_and_join, NULL), PTO_OK);
+    pto_runtime_destroy(rt);
+}
+
+static _Atomic int is_read;
+
+static int read_late(const PTOArg *a)
+{
+    (void)a;
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    store_release(&is_read, 1, GATE);
+    return 0;
+}
+static const PTOKernel late = {.name = "late", .worker = PTO_WORKER_VECTOR, .fn = read_late};
+
+/* Some rows of a registered array are only read, until a task writes them. */
+static void write_what_is_only_read(PTORuntime *rt, void *arg)
+{
+    double *const array = pool[2];
+    (void)arg;
+    store_release(&is_read, 0, GATE);
+    pto_buffer(rt, array, sizeof matrix);
+    pto_input(rt, array + 4 * SIDE, sizeof(double[4][SIDE]));
+    for (int i = 0; i < 3; i++) SUBMIT(rt, &touching, PTO_INOUT(array, 0, ROWS(4)), PTO_SCALAR((int64_t)-1));
+    SUBMIT(rt, &late, PTO_INPUT(array, 4 * SIDE, ROWS(4)));
+    SUBMIT(rt, &touching, PTO_INOUT(array, 4 * SIDE, ROWS(4)), PTO_SCALAR((int64_t)-1));
+    EXPECT(load_acquire(&is_read, GATE) == 1);
+}
+
+TEST(rows_that_are_only_read_are_written_when_all_have_read_them)
+{
+    PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_THREADS}, false);
+    EXPECT_EQ(pto_run_entry(rt, write_what_is_only_read, NULL), PTO_OK);
+    pto_runtime_destroy(rt);
 }
 
 /* ---- room -------------------------------------------------------------------------------------------------------- */
@@ -303,7 +422,8 @@ TEST(there_is_room_for_plain_tasks_among_larger_ones)
 
 static void *out;
 static const int64_t small[] = {4, 4}, large[] = {5, 4}, negative[] = {-1, 4}, empty[] = {0, 4}, broad[] = {8, 2},
-                     huge[] = {INT64_MAX, INT64_MAX}, least[] = {INT64_MIN, INT64_MIN};
+                     columns[] = {1, 4}, overlapping[] = {2, 1}, huge[] = {INT64_MAX, INT64_MAX},
+                     least[] = {INT64_MIN, INT64_MIN};
 
 static const struct {
     const char *what;
@@ -333,6 +453,10 @@ static const struct {
      {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .ref = &out, .at = 4}},
     {"a new output with gaps",
      {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .stride = broad, .ref = &out}},
+    {"a new output by columns",
+     {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .stride = columns, .ref = &out}},
+    {"a new output whose rows overlap",
+     {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .stride = overlapping, .ref = &out}},
     {"a new output of a scope that is closed",
      {.kind = PTO_PARAM_OUTPUT, .type = PTO_F64, .rank = 2, .shape = small, .ref = &out, .scope = 12345, .name = "&x"}},
     {"too large an output", {.kind = PTO_PARAM_OUTPUT, .bytes = 1 << 29, .ref = &out, .name = "&x"}},

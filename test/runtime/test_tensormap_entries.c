@@ -104,6 +104,7 @@ TEST(accesses_are_written_in_place_up_to_the_end_of_the_ring)
                 e[k].region = bytes_of(100 * k, 100);
                 e[k].access = ACCESS_UPDATE;
             }
+            found.count = 0;
             ptoi_map_take_in_place(m, e, e + 2, NULL, task, &found);
             EXPECT(found.count == (task > 1) && (task == 1 || is_found(task - 1)));
             ptoi_map_retire(m, task);

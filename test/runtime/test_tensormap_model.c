@@ -129,6 +129,7 @@ static bool model_submit_in_place(struct model *o, const struct model_task *t, s
         e->region = t->access[i].region;
         e++;
     }
+    found.count = 0;
     ptoi_map_take_in_place(o->map, first, e, t->access[0].kernel, o->head, &found);
     return true;
 }
