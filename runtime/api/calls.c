@@ -160,16 +160,22 @@ static __attribute__((noinline)) int64_t submit_any(PTORuntime *rt, const PTOKer
     return id;
 }
 
-int64_t ptoi_submit_other(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+static PTORuntime *runtime_of(struct orchestrator *o)
 {
-    return submit_any((PTORuntime *)(void *)((char *)o - offsetof(PTORuntime, core.orch)), kernel, params, count, 0);
+    return (PTORuntime *)(void *)((char *)o - offsetof(PTORuntime, core.orch));
+}
+
+/* submit_fn: a task that is not plain. */
+static int64_t submit_other(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    return submit_any(runtime_of(o), kernel, params, count, 0);
 }
 
 int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                          int32_t result)
 {
     return ptoi_may_call(rt) && result == 0 && !rt->attends
-               ? ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count)
+               ? ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count, submit_other)
                : submit_any(rt, kernel, params, count, result);
 }
 
@@ -261,12 +267,18 @@ void pto_release(PTORuntime *rt, const void *buffer)
         ptoi_end_of_call(rt, release(rt, buffer));
 }
 
+/* submit_fn: one that is not plain, of several ranks. */
+static int64_t submit_other_here(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
+                                 int32_t count)
+{
+    return submit_free(runtime_of(o), kernel, params, count);
+}
+
 /* Of several ranks, this one executes the task. */
 static int64_t submit_here(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     ptoi_accumulate_here(rt, kernel, params);
-    const int64_t id = ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count);
-    return id == ORCH_NOT_PLAIN ? submit_free(rt, kernel, params, count) : id;
+    return ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count, submit_other_here);
 }
 
 const struct local_calls ptoi_local_calls = {.submit = submit_here, .alloc = alloc, .await = ptoi_await_bytes};

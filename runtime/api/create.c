@@ -151,7 +151,6 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
                                            .record_tasks = c->record_tasks,
                                            .checked = c->checked,
                                            .workers = rt->core.config.workers,
-                                           .other = ptoi_submit_other,
                                            .names = c->names};
     rt->core.window->checked = c->checked;
     if (c->checked && (!ptoi_slots_init(&rt->slots, rt->core.heap_bytes) ||

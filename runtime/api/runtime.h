@@ -61,8 +61,6 @@ bool ptoi_runs_kernels(const PTORuntime *rt);
 void *ptoi_result_room(PTORuntime *rt, PTOScope scope, int64_t bytes);
 
 /* operations.c: fails the run where no accelerator can carry out the work request. */
-/* Any task: of the run of that orchestrator, by a call that may submit. */
-int64_t ptoi_submit_other(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel);
 
 /* Before a report: all edges are in the record, and its times are of the engine's clock.  PTO_ERR_STATE: nothing is

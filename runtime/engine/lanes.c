@@ -89,7 +89,7 @@ static bool start_outside(struct core *core, PTOWorkerType type, uint64_t id, in
         return starts;
     }
     int count = ptoi_task_args(core->window, core->heap, id, args);
-    store_relaxed(&e->outside[id & core->window->task_mask].open, id + 1); /* relaxed: see there */
+    ptoi_outside_open(&e->outside, core->window, id);
     if (is_ours) {
         core->outside.start(core->outside.context, id, kernel, args);
         return true;
@@ -118,24 +118,10 @@ bool ptoi_lanes_follow(void *context, int place, uint64_t id)
     return true;
 }
 
-/* Tasks that ended outside: a stack that any thread pushes to and the holder of the role takes whole. */
-static int collect_outside(struct core *core, struct completion *out, int max)
-{
-    struct threads *e = core->state;
-    if (e->taken_outside == 0 && load_relaxed(&e->ended_outside) != 0)  /* relaxed: a hint */
-        e->taken_outside = swap_acquire(&e->ended_outside, 0, OUTSIDE); /* [OUTSIDE] */
-    int n = 0;
-    for (; e->taken_outside && n < max; n++) {
-        uint32_t slot = e->taken_outside - 1;
-        out[n] = (struct completion){.id = window_task(core->window, slot)->id, .result = e->outside[slot].result};
-        e->taken_outside = e->outside[slot].next;
-    }
-    return n;
-}
-
 int ptoi_lanes_collect(void *context, struct completion *out, int max)
 {
-    struct threads *e = ((struct core *)context)->state;
+    struct core *core = context;
+    struct threads *e = core->state;
     int n = 0;
     for (int i = 0; i < e->lane_count; i++) {
         struct lane *l = &e->lane[i];
@@ -147,6 +133,5 @@ int ptoi_lanes_collect(void *context, struct completion *out, int max)
         }
         store_relaxed(&l->collected, from); /* relaxed: others take it as a hint */
     }
-    if (e->outside) n += collect_outside(context, out + n, max - n);
-    return n;
+    return n + ptoi_outside_collect(&e->outside, core->window, out + n, max - n);
 }

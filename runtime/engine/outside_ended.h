@@ -1,10 +1,10 @@
-/* outside_ended.h - tasks that end outside of an engine whose only thread orchestrates: a stack that any thread pushes
- * to, and that thread takes as a whole.
+/* outside_ended.h - tasks that end outside of the engine, such as messages of ranks: a stack that any thread pushes to,
+ * and that one takes as a whole.
  *
- * Owner      the engine serial, which asks only where there are several ranks.
+ * Owner      of what was taken: the holder of the scheduler's role.
  * Invariant  a task is pushed once, between its start and its completion, so its slot is its own.
  * Blocks     never.
- * Tests      test/wire */
+ * Tests      test/check (run_outside), test/runtime/test_runtime.c, test/wire */
 #ifndef PTOI_OUTSIDE_ENDED_H
 #define PTOI_OUTSIDE_ENDED_H
 #include "schedule/role_ops.h"
@@ -17,10 +17,10 @@ struct outside_slot {
 };
 
 struct outside_ended {
-    /* W any thread that ends a task, compare-exchange release [OUTSIDE]; R the engine's thread, exchange acquire: slot
-     * + 1 of the newest. */
+    /* W any thread that ends a task, compare-exchange release [OUTSIDE]; R the holder of the role, exchange acquire:
+     * slot + 1 of the newest. */
     _Atomic uint32_t newest;
-    uint32_t taken;            /* what is left of the stack that was taken; the engine's */
+    uint32_t taken;            /* what is left of the stack that was taken; the holder's */
     struct outside_slot *slot; /* by id, of the window; NULL: nothing ends outside */
 };
 
@@ -44,11 +44,13 @@ static inline bool ptoi_outside_end(struct outside_ended *e, const struct window
     return true;
 }
 
+/* relaxed: a hint */
+static inline bool ptoi_outside_has_ended(struct outside_ended *e) { return load_relaxed(&e->newest) != 0; }
+
 static inline int ptoi_outside_collect(struct outside_ended *e, const struct window *w, struct completion *out, int max)
 {
     int n = 0;
-    if (e->taken == 0 && load_relaxed(&e->newest) != 0)  /* relaxed: a hint */
-        e->taken = swap_acquire(&e->newest, 0, OUTSIDE); /* [OUTSIDE] */
+    if (e->taken == 0 && ptoi_outside_has_ended(e)) e->taken = swap_acquire(&e->newest, 0, OUTSIDE); /* [OUTSIDE] */
     for (; e->taken && n < max; n++) {
         const uint32_t slot = e->taken - 1;
         out[n] = (struct completion){.id = window_task(w, slot)->id, .result = e->slot[slot].result};

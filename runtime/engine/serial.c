@@ -100,7 +100,7 @@ static int serial_collect(void *context, struct completion *out, int max)
         out[n++] = e->ended;
         e->has_ended = false;
     }
-    return e->outside.slot ? n + ptoi_outside_collect(&e->outside, core->window, out + n, max - n) : n;
+    return n + ptoi_outside_collect(&e->outside, core->window, out + n, max - n);
 }
 
 static void serial_close(struct core *core)

@@ -54,7 +54,7 @@ static bool has_input(struct core *core) /* model: HAS_INPUT */
     if (load_acquire(&core->window->event_head, EVENT) != load_relaxed(&e->seen_events)) return true;
     for (int i = 0; i < e->lane_count; i++)
         if (load_acquire(&e->lane[i].done, ENDED) != load_relaxed(&e->lane[i].collected)) return true;
-    return load_relaxed(&e->ended_outside) != 0; /* relaxed: a hint, as seen_tasks */
+    return ptoi_outside_has_ended(&e->outside);
 }
 
 /* A worker that wants to go on looks at what was published only now and then, while what ended makes enough ready. */
@@ -371,14 +371,7 @@ void *ptoi_threads_scheduler(void *arg)
 bool ptoi_threads_completed(struct core *core, uint64_t id, int32_t result)
 {
     struct threads *e = core->state;
-    uint32_t slot = (uint32_t)(id & core->window->task_mask);
-    uint64_t started = id + 1;
-    if (!e->outside || started == 0 || !swap_if_relaxed(&e->outside[slot].open, &started, 0)) return false;
-    uint32_t newest = load_relaxed(&e->ended_outside); /* relaxed: the exchange checks it */
-    e->outside[slot].result = result;
-    do {
-        e->outside[slot].next = newest;
-    } while (!swap_if_release(&e->ended_outside, &newest, slot + 1, OUTSIDE)); /* [OUTSIDE] */
+    if (!ptoi_outside_end(&e->outside, core->window, id, result)) return false;
     schedule(core, NULL, false);
     return true;
 }

@@ -23,7 +23,7 @@ void ptoi_threads_close(struct core *core)
     ptoi_memory_unmap(e->stacks, (uint64_t)e->lane_count * PTO_CRASH_STACK_BYTES);
     if (e->owns_lines) free(e->line);
     free(e->lane);
-    free(e->outside);
+    free(e->outside.slot);
     free(e);
     core->state = NULL;
 }
@@ -44,7 +44,7 @@ static void choose_helper_lane(struct core *core)
     struct threads *e = core->state;
     const PTOConfig *c = &core->config;
     const int processors = ptoi_processors();
-    if (e->notify || e->outside || core->backend->mirror || c->replay || c->dedicated_scheduler ||
+    if (e->notify || e->outside.slot || core->backend->mirror || c->replay || c->dedicated_scheduler ||
         c->watchdog_seconds > 0 || processors < 2)
         return;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
@@ -79,8 +79,8 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
     number_lanes(core);
     bool outside = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) outside |= core->config.external[t];
-    if (outside) e->outside = calloc(core->window->task_mask + 1, sizeof *e->outside);
-    if ((outside && !e->outside) || !allocate_lanes(e, line)) {
+    if (outside) e->outside.slot = calloc(core->window->task_mask + 1, sizeof *e->outside.slot);
+    if ((outside && !e->outside.slot) || !allocate_lanes(e, line)) {
         ptoi_threads_close(core);
         return PTO_ERR_NOMEM;
     }

@@ -3,6 +3,7 @@
 #define PTOI_THREADS_PARTS_H
 #include "busy.h"
 #include "grain.h"
+#include "outside_ended.h"
 #include "threads.h"
 #include "worker_time.h"
 #include "shared/park.h"
@@ -74,19 +75,8 @@ struct threads {
     /* W orchestrator, R holder of the role, relaxed: the swap of the role after its announcement publishes it.  It
      * sleeps until so many tasks have retired, 0: until anything changes. */
     _Atomic uint64_t wake_at;
-    /* W any thread that ends a task outside: slot + 1 of the newest, compare-exchange release [OUTSIDE]; R holder of
-     * the role: exchange acquire. */
-    _Alignas(PTO_CACHELINE) _Atomic uint32_t ended_outside;
-    /* By slot; NULL: no external workers.  open: id + 1 of the task that was started and has not ended, else 0.  W
-     * holder of the role, relaxed: start() publishes the task; then the thread that ends it, compare-exchange:
-     * once. */
-    struct {
-        _Atomic uint64_t open;
-        uint32_t next;
-        int32_t result;
-    } * outside;                  /* next: the stack's links */
-    uint32_t taken_outside;       /* what is left of the stack that was taken; the holder's */
-    struct parker idle_scheduler; /* dedicated scheduler: where it sleeps */
+    _Alignas(PTO_CACHELINE) struct outside_ended outside; /* the taker is the holder of the role */
+    struct parker idle_scheduler;                         /* dedicated scheduler: where it sleeps */
     bool has_scheduler;
     ptoi_thread scheduler;
     struct bell *notify;       /* where an orchestrator in another process sleeps; NULL: it is in this one */

@@ -29,7 +29,6 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status 
     o->buffers.scope_policy = c->scope_policy;
     o->names = c->names;
     o->known.workers = c->workers;
-    o->other = c->other;
     o->rings.head = o->rings.tail = o->rings.map_retired =
         load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
     o->rings.event_head = load_relaxed(&w->event_head);

@@ -27,7 +27,6 @@ struct orchestrator_config {
     int64_t record_tasks;
     bool checked;
     const int32_t *workers; /* by type */
-    submit_fn *other;       /* what ptoi_orch_submit_plain does where it cannot submit the task: a submit of any task */
 };
 
 bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status *run_status,
@@ -46,9 +45,9 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o); /* PTO_SCOPE_CURRENT: th
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
-/* The same of a task that is plain, plain.c, in a run that is; any other task is left to orchestrator_config.other. */
+/* The same of a task that is plain, plain.c, in a run that is; any other task is left to `other`. */
 int64_t ptoi_orch_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
-                               int32_t count);
+                               int32_t count, submit_fn *other);
 /* What a submit reads of params[index], which is a tensor of the kinds up to PTO_PARAM_ACC. */
 struct orch_view {
     PTOArg arg;

@@ -337,7 +337,7 @@ not_plain:
 }
 
 int64_t ptoi_orch_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
-                               int32_t count)
+                               int32_t count, submit_fn *other)
 {
     if (o->is_plain && params && !ptoi_orch_has_failed(o)) {
         struct known_view *const views = ptoi_known_of(&o->known, kernel);
@@ -346,5 +346,5 @@ int64_t ptoi_orch_submit_plain(struct orchestrator *o, const PTOKernel *kernel, 
             if (number != NOT_PLAIN) return number;
         }
     }
-    return o->other(o, kernel, params, count);
+    return other(o, kernel, params, count);
 }

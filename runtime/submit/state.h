@@ -93,7 +93,6 @@ typedef int64_t submit_fn(struct orchestrator *o, const PTOKernel *kernel, const
 struct orchestrator {
     struct window *window;
     struct run_status *run_status;
-    submit_fn *other;           /* of any task; plain.c */
     const PTOSite *const *site; /* where the program is: the runtime's first member */
     char *heap_base;            /* device address of heap offset 0 */
     PTONames names;             /* limit.h */
