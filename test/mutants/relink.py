@@ -1,6 +1,7 @@
 """relink.py - a mutant of one C file without a build: one object is compiled, and binaries are linked with it in front of the archives.
 
-Idea       a linker takes no member of an archive whose names it has already, so an object that stands first replaces its member.  A compiler
+Idea       a linker takes no member of an archive whose names it has already, so an object that stands first replaces its member; in the
+           archive itself, for programs that a test builds, it is the first member.  A compiler
            and a linker run once, in a third of a second; Ninja would compile the file for each mutant and again for the clean tree.
 Owner      Relink, one for each copy of the tree.
 Invariant  after restore() Ninja has nothing to build: no file of the copy's source is changed, and a binary of the mutant replaces the
@@ -47,7 +48,7 @@ class Relink:
     def __init__(self, space):
         self.space, self.commands = space, None
         self.object = os.path.join(space.folder, "mutant.o")
-        self.inputs, self.links, self.swapped, self.source = {}, {}, [], None
+        self.said, self.inputs, self.links, self.swapped, self.source = {}, {}, {}, [], None
 
     def compile(self, path, text):
         """(True: it is compiled; False: it does not compile; None: no file of an archive, Ninja has to build it; the compiler's output)"""
@@ -65,18 +66,17 @@ class Relink:
     def take_one(self, target):
         if not self.is_of(target):
             return True
-        link, binary = self.link_of(target)
-        if link is None:
-            return False
-        if binary in self.swapped:
-            return True
-        done = subprocess.run(link, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.space.build)
-        if done.returncode != 0:
-            return False
-        os.rename(binary, binary + ".clean")
-        os.rename(binary + ".mutant", binary)
-        self.swapped.append(binary)
-        return True
+        links = self.links_of(target)
+        for link, binary in links:
+            if binary in self.swapped:
+                continue
+            done = subprocess.run(link, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.space.build)
+            if done.returncode != 0:
+                return False
+            os.rename(binary, binary + ".clean")
+            os.rename(binary + ".mutant", binary)
+            self.swapped.append(binary)
+        return bool(links)
 
     def recover(self):
         """Restores the clean binaries after a run that was killed."""
@@ -102,20 +102,31 @@ class Relink:
         line = self.ninja("commands", target).strip().split("\n")[-1]
         return "/libpto_%s.a" % path.split("/")[0] in line or path + ".o" in line
 
-    def link_of(self, target):
-        """(the words of the command, the binary); (None, None): it is not linked from archives alone."""
+    def links_of(self, target):
+        """(the words of the command, the binary) of all that the target makes; empty: neither an archive nor linked from archives alone."""
         if target not in self.links:
-            lines = self.ninja("commands", target).strip().split("\n")
-            words = [w for w in shlex.split(lines[-1]) if w not in (":", "&&")]
-            simple = "-o" in words and "-shared" not in words and "-c" not in words and "--whole-archive" not in lines[-1]
+            line = self.ninja("commands", target).strip().split("\n")[-1]
+            words = [w for w in shlex.split(line) if w not in (":", "&&")]
+            archives = [w for w in dict.fromkeys(words) if ARCHIVE.search(w)]
+            simple = "-o" in words and "-shared" not in words and "-c" not in words and "--whole-archive" not in line
             binary = os.path.join(self.space.build, words[words.index("-o") + 1]) if simple else None
-            if simple and any(ARCHIVE.search(w) for w in words) and os.path.exists(binary):
+            if simple and archives and os.path.exists(binary):
                 at = words.index("-o")
                 words[at:at + 2] = LINKER + [self.object, "-o", binary + ".mutant"]
-                self.links[target] = words, binary
+                self.links[target] = [(words, binary)]
+            elif "-o" not in words and archives and "qc" in words:
+                self.links[target] = [self.first_in(os.path.join(self.space.build, path)) for path in archives]
             else:
-                self.links[target] = None, None
+                self.links[target] = []
         return self.links[target]
 
+    def first_in(self, archive):
+        """The command that makes an archive in which the mutant is the first member, so that it is the one which a linker takes."""
+        first = subprocess.run(["ar", "t", archive], stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")[0]
+        return ["sh", "-c", 'cp "$0" "$0.mutant" && ar rb "$1" "$0.mutant" "$2"', archive, first, self.object], archive
+
     def ninja(self, tool, target):
-        return subprocess.run(["ninja", "-C", self.space.build, "-t", tool, target], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        if (tool, target) not in self.said:
+            done = subprocess.run(["ninja", "-C", self.space.build, "-t", tool, target], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.said[tool, target] = done.stdout.decode()
+        return self.said[tool, target]
