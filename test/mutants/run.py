@@ -149,7 +149,7 @@ class Campaign:
     def covering(self, space, entry):
         """The tests that execute the line: those that have killed mutants of the same file come first, then the shortest, as many as there is
         time for; tests of lit a few at once."""
-        near = collections.Counter(r.suite for r in self.results if r.verdict == "killed" and r.entry.path == entry.path)
+        near = self.near(entry, str)
         found, left = [], COVERING_SECONDS
         for name, seconds in sorted(self.covered.tests_of(entry), key=lambda test: -near[test[0]]):
             suite = suite_named(name, self.known, space)
@@ -202,12 +202,18 @@ class Campaign:
 
     def ordered(self, entry):
         """Suites that have killed mutants of the same file come first, then those of the same folder, then the shortest."""
-        near = collections.Counter()
-        for r in self.results:
-            if r.verdict == "killed" and r.entry.operator != "order":
-                near[killers.suite_name(r.suite)] += 10 * (r.entry.path == entry.path) + (os.path.dirname(r.entry.path) == os.path.dirname(entry.path))
+        near = self.near(entry, killers.suite_name)
         found = self.suites_for(entry.path, self.known, entry.operator)
         return found if entry.operator == "order" else sorted(found, key=lambda suite: (suite.is_slow, -near[suite.name], self.cost.get(suite.name, 0)))
+
+    def near(self, entry, name_of):
+        """How often a suite, or a test of lit, has killed mutants: of the same file counts most, then of the same folder."""
+        found = collections.Counter()
+        for r in self.results:
+            if r.verdict == "killed" and r.entry.operator != "order":
+                same_folder = os.path.dirname(r.entry.path) == os.path.dirname(entry.path)
+                found[name_of(r.suite)] += same_folder + 10 * (r.entry.path == entry.path)
+        return found
 
     def judge_compiler(self, space, entry, changed, stage):
         """Tests for which ptoc prints something else, then those of which that is not known, then the suites of random programs."""
@@ -215,11 +221,10 @@ class Campaign:
         try:
             if not space.relink.take(("ptoc",)):
                 return "does not compile", None, "it cannot be linked"
-            for tests in asked.differing(4):
+            for tests in asked.differing(4, self.near(entry, killers.test_of)):
                 tests = [t for t in tests if probe.is_long(t) == (stage == LONG)]
                 failed, text = space.lit(tests) if tests else (None, "")
                 if failed:
-                    asked.note(failed)
                     return "killed", suites.only(failed), text
             failed, text = space.lit(asked.opaque) if stage == LONG else (None, "")
             if failed:
