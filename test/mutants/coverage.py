@@ -31,9 +31,15 @@ class Coverage:
     def __init__(self, digest="", tests=(), lines=None):
         self.digest, self.tests, self.lines = digest, list(tests), lines or {}
 
+    def mask(self, entry):
+        return self.lines.get(entry.path, {}).get(entry.function, {}).get(entry.old[0].strip())
+
+    def knows(self, entry):
+        return self.mask(entry) is not None
+
     def tests_of(self, entry):
-        """(name, seconds) of the tests that execute the first line of the mutant, the shortest first; empty: it is not known."""
-        mask = self.lines.get(entry.path, {}).get(entry.function, {}).get(entry.old[0].strip(), 0)
+        """[name, seconds] of the tests that execute the first line of the mutant, the shortest first; empty: none does, or it is not known."""
+        mask = self.mask(entry) or 0
         return sorted((test for n, test in enumerate(self.tests) if mask >> n & 1), key=lambda test: test[1])
 
     def add(self, name, seconds, functions, executed, text_of):

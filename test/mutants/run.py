@@ -43,6 +43,7 @@ LISTS = ("by-hand", "proofs", "runtime", "codegen", "frontend")
 
 SHORT, LONG = 0, 1   # the stages of a campaign
 COVERING_SECONDS = 90   # for the tests that execute the line of one mutant; then the suites are asked as for any other
+LINK_SECONDS = 1        # what it takes to ask one, beside its own time
 TOGETHER = 4            # tests of lit that are asked at once
 UNFINISHED = "not finished"   # the time was over; it is not counted, and --continue takes it again
 Result = collections.namedtuple("Result", "entry verdict suite seconds text")
@@ -63,6 +64,7 @@ class Campaign:
         self.results, self.trusted = list(results), set()
         self.probes, self.quick = {}, quick
         self.built = collections.defaultdict(set)   # a workspace: targets that are those of the clean tree
+        self.asked = collections.defaultdict(set)   # the name of a mutant: suites that it has passed in the short stage
         self.cost = {}   # a suite: the seconds in which it passes, of a machine that does nothing else
         self.lock = threading.Lock()
 
@@ -136,15 +138,25 @@ class Campaign:
                 return "killed", first, text
         if compiles and is_of_the_compiler(entry.path) and "lit_codegen" in self.known:
             return self.judge_compiler(space, entry, changed, stage)
-        covering = self.covering(space, entry) if compiles and stage == SHORT else []
-        asked = {suite.name for suite in covering if not suite.tests}
-        for suite in covering + [s for s in self.ordered(entry) if s.is_slow == (stage == LONG) and s.name not in asked]:
+        for suite in self.of_stage(space, entry, stage):
             passed, text = self.ask(space, entry, changed, suite, compiles)
             if passed is None:
                 return "does not compile", None, text
             if not passed:
                 return "killed", suite, text
         return "survived", None, ""
+
+    def of_stage(self, space, entry, stage):
+        """The suites of a stage.  Where the tests that execute the line are known, they are the short stage, and the unit tests that do not
+        come after the long suites."""
+        found = self.ordered(entry)
+        if entry.operator == "order" or not self.covered.knows(entry):
+            return [suite for suite in found if suite.is_slow == (stage == LONG)]
+        if stage == SHORT:
+            covering = self.covering(space, entry)
+            self.asked[entry.name] = {suite.name for suite in covering if not suite.tests}
+            return covering + [suite for suite in found if self.quick and not suite.is_slow]
+        return sorted((suite for suite in found if suite.name not in self.asked[entry.name]), key=lambda suite: not suite.is_slow)
 
     def covering(self, space, entry):
         """The tests that execute the line: those that have killed mutants of the same file come first, then the shortest, as many as there is
@@ -155,7 +167,7 @@ class Campaign:
             suite = suite_named(name, self.known, space)
             if not suite or seconds > left:
                 continue
-            left -= seconds
+            left -= seconds + LINK_SECONDS
             if suite.tests and found and 0 < len(found[-1].tests) < TOGETHER:
                 found[-1] = found[-1]._replace(tests=found[-1].tests + suite.tests)
             else:

@@ -154,6 +154,8 @@ class Covered(unittest.TestCase):
         self.assertEqual(self.map.tests_of(HANGS), [["all", 2.5]])
 
     def test_a_line_that_is_not_in_the_map_has_no_tests(self):
+        self.assertTrue(self.map.knows(KILLED))
+        self.assertFalse(self.map.knows(GONE))
         self.assertEqual(self.map.tests_of(GONE), [])
         self.assertEqual(self.map.tests_of(entries.Entry("other.c", "least", "drop", ["return b;"], [";"])), [])
 
@@ -246,7 +248,11 @@ class Runs(unittest.TestCase):
         campaign.covered.add("test_other", 1, [("leaf.c", "least", 4, 8)], {("leaf.c", 5): True}, lambda path: LEAF.split("\n"))
         campaign.covered.add("test_one", 2, [("leaf.c", "least", 4, 8)], {("leaf.c", 5): True}, lambda path: LEAF.split("\n"))
         campaign.run([EQUIVALENT])
-        self.assertEqual([suite for _, suite in asked], ["test_other", "test_one", "short", "slow_killer"])
+        self.assertEqual([suite for _, suite in asked], ["test_other", "test_one", "slow_killer"])
+        campaign, asked = self.named("slow", "short", "test_one", "test_other")
+        campaign.covered.add("test_other", 1, [("leaf.c", "least", 4, 8)], {("leaf.c", 5): True}, lambda path: LEAF.split("\n"))
+        campaign.run([EQUIVALENT])
+        self.assertEqual([suite for _, suite in asked], ["test_other", "slow", "short", "test_one"])
 
     def test_tests_of_lit_that_execute_the_line_are_asked_a_few_at_once(self):
         campaign, _ = self.named("lit_run")
