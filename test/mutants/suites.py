@@ -17,7 +17,8 @@ Suite = collections.namedtuple("Suite", "name targets seconds environment is_slo
 CHECKS = ("check_parts", "check_device", "check_threads", "check_process", "check_relaxations")
 PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels", "pto")
 LINKED = ("ptoc", "pto_runtime")   # what a single test of lit needs of a mutant; the whole suite has libpto.so, too
-WIRES = ("wire_local", "wire_programs", "wire_plans", "wire_options")
+OF_REPORTS = ("wire_reports", "wire_files", "wire_pages")   # what several ranks write together
+WIRES = ("wire_local", "wire_programs", "wire_plans", *OF_REPORTS, "wire_options")
 MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",),
                 "test_resident": ("test_resident", "hosted"), "device_graphs": ("resident_graphs", "hosted"),
                 "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
@@ -37,8 +38,10 @@ MAP = [
     ("runtime/backend/ascend", ["test_ascend", "lit_ascend"]),
     ("runtime/backend", ["test_requests", "test_runtime", "lit_run"]),
     ("runtime/device", ["test_resident", "device_graphs", "check_device"]),
+    ("runtime/report/joined", [*OF_REPORTS]),
+    ("runtime/report/parcel", [*OF_REPORTS]),
     ("runtime/report", ["test_record", "test_replay", "test_whatif", "test_edges", "test_history", "report_page", "lit_host", "lit_run", "lit_build"]),
-    ("runtime/host/ranked", ["wire_options"]),
+    ("runtime/host/ranked", [*OF_REPORTS, "wire_plans", "wire_options"]),
     ("runtime/api/unwind", ["test_unwind", "wire_options", "wire_programs", "lit_run"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
     ("runtime/dist", ["test_ranks", "test_ranks_refused", *WIRES]),
