@@ -133,14 +133,16 @@ class Probe:
         except subprocess.TimeoutExpired:
             return None
 
-    def learn(self):
+    def learn(self, other=None):
         """What the tree itself prints; the tree has been built.  Tests are opaque that print another text each time, or another one where
-        no C compiler looks at the bodies of kernels."""
-        if self.clean:
-            return
+        no C compiler looks at the bodies of kernels, which takes long: `other`, of another copy of the tree, knows it already."""
         numbers = range(len(self.calls))
-        first = list(self.pool.map(lambda n: self.output(n, os.environ), numbers))
         again = list(self.pool.map(self.output, numbers))
+        if other:
+            self.clean = {n: again[n] for n in other.clean if again[n] is not None}
+            self.opaque = [test.replace(other.space.source, self.space.source) for test in other.opaque]
+            return
+        first = list(self.pool.map(lambda n: self.output(n, os.environ), numbers))
         self.clean = {n: a for n, a, b in zip(numbers, first, again) if a == b and a is not None}
         self.opaque += sorted({self.calls[n][0] for n in numbers if n not in self.clean} - set(self.opaque))
 

@@ -1,7 +1,7 @@
 """relink.py - a mutant of one C file without a build: one object is compiled, and binaries are linked with it in front of the archives.
 
-Idea       a linker takes no member of an archive whose names it has already, so an object that stands first replaces its member; in the
-           archive itself, for programs that a test builds, it is the first member.  A compiler
+Idea       a linker takes no member of an archive whose names it has already, so an object that stands first replaces its member; an
+           archive itself, for programs that a test builds, is made again with the object for its member.  A compiler
            and a linker run once, in a third of a second; Ninja would compile the file for each mutant and again for the clean tree.
 Owner      Relink, one for each copy of the tree.
 Invariant  after restore() Ninja has nothing to build: no file of the copy's source is changed, and a binary of the mutant replaces the
@@ -48,7 +48,7 @@ class Relink:
     def __init__(self, space):
         self.space, self.commands = space, None
         self.object = os.path.join(space.folder, "mutant.o")
-        self.said, self.inputs, self.links, self.swapped, self.source = {}, {}, {}, [], None
+        self.said, self.inputs, self.swapped, self.source = {}, {}, [], None
 
     def compile(self, path, text):
         """(True: it is compiled; False: it does not compile; None: no file of an archive, Ninja has to build it; the compiler's output)"""
@@ -70,6 +70,8 @@ class Relink:
         for link, binary in links:
             if binary in self.swapped:
                 continue
+            if os.path.exists(binary + ".mutant"):   # of a run that was killed
+                os.remove(binary + ".mutant")
             done = subprocess.run(link, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.space.build)
             if done.returncode != 0:
                 return False
@@ -104,26 +106,24 @@ class Relink:
 
     def links_of(self, target):
         """(the words of the command, the binary) of all that the target makes; empty: neither an archive nor linked from archives alone."""
-        if target not in self.links:
-            line = self.ninja("commands", target).strip().split("\n")[-1]
-            words = [w for w in shlex.split(line) if w not in (":", "&&")]
-            archives = [w for w in dict.fromkeys(words) if ARCHIVE.search(w)]
-            simple = "-o" in words and "-shared" not in words and "-c" not in words and "--whole-archive" not in line
-            binary = os.path.join(self.space.build, words[words.index("-o") + 1]) if simple else None
-            if simple and archives and os.path.exists(binary):
-                at = words.index("-o")
-                words[at:at + 2] = LINKER + [self.object, "-o", binary + ".mutant"]
-                self.links[target] = [(words, binary)]
-            elif "-o" not in words and archives and "qc" in words:
-                self.links[target] = [self.first_in(os.path.join(self.space.build, path)) for path in archives]
-            else:
-                self.links[target] = []
-        return self.links[target]
+        line = self.ninja("commands", target).strip().split("\n")[-1]
+        words = [w for w in shlex.split(line) if w not in (":", "&&")]
+        archives = [w for w in dict.fromkeys(words) if ARCHIVE.search(w)]
+        if "qc" in words and "-o" not in words:
+            members = [self.object if self.is_made_of_the_source(w) else w for w in words if w.endswith(".o")]
+            made = [os.path.join(self.space.build, path) for path in archives]
+            return [(["ar", "qc", archive + ".mutant"] + members, archive) for archive in made if self.object in members]
+        simple = "-o" in words and "-shared" not in words and "-c" not in words and "--whole-archive" not in line
+        binary = os.path.join(self.space.build, words[words.index("-o") + 1]) if simple else None
+        if not simple or not archives or not os.path.exists(binary):
+            return []
+        at = words.index("-o")
+        words[at:at + 2] = LINKER + [self.object, "-o", binary + ".mutant"]
+        return [(words, binary)]
 
-    def first_in(self, archive):
-        """The command that makes an archive in which the mutant is the first member, so that it is the one which a linker takes."""
-        first = subprocess.run(["ar", "t", archive], stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")[0]
-        return ["sh", "-c", 'cp "$0" "$0.mutant" && ar rb "$1" "$0.mutant" "$2"', archive, first, self.object], archive
+    def is_made_of_the_source(self, obj):
+        """Is the object of a library, like runtime/CMakeFiles/pto_runtime.dir/host/npz.c.o, that of the source?"""
+        return self.source.endswith("/" + obj.split(".dir/")[-1][:-len(".o")])
 
     def ninja(self, tool, target):
         if (tool, target) not in self.said:

@@ -66,7 +66,7 @@ class Campaign:
         self.built = collections.defaultdict(set)   # a workspace: targets that are those of the clean tree
         self.asked = collections.defaultdict(set)   # the name of a mutant: suites that it has passed in the short stage
         self.cost = {}   # a suite: the seconds in which it passes, of a machine that does nothing else
-        self.lock = threading.Lock()
+        self.lock, self.learning = threading.Lock(), threading.Lock()
 
     def run(self, chosen):
         done = {r.entry.name for r in self.results}
@@ -255,8 +255,10 @@ class Campaign:
             built, text = space.make(suites.PROGRAMS + ("fuzz_seeds", "stub_new", "stub_old", "tile_mock"))
             if not built:
                 raise BrokenTree("the tree cannot be built:\n" + text[-3000:])
-            self.probes[space] = probe.Probe(space)
-            self.probes[space].learn()
+            found = probe.Probe(space)
+            with self.learning:
+                found.learn(next(iter(self.probes.values()), None))
+                self.probes[space] = found
         return self.probes[space]
 
     def confirm(self, space, suite):

@@ -37,6 +37,12 @@ const char *name(void) { return "a < b"; }
 TEST_LEAF = """#include "leaf.h"
 int main(void) { return least(1, 2) == 1 && least(2, 1) == 1 && count(3) == 6 ? 0 : 1; }
 """
+FIRST = """int least(int a, int b);
+int first(void) { return least(1, 2); }
+"""
+TEST_FIRST = """int first(void);
+int main(void) { return first() == 1 ? 0 : 1; }
+"""
 LISTS = """cmake_minimum_required(VERSION 3.20)
 project(mini C)
 enable_testing()
@@ -46,6 +52,7 @@ target_link_libraries(test_leaf leaf)
 add_test(NAME test_leaf COMMAND test_leaf)
 add_executable(test_direct test_leaf.c leaf.c)
 add_test(NAME test_direct COMMAND test_direct)
+add_library(two STATIC EXCLUDE_FROM_ALL first.c leaf.c)
 """
 
 
@@ -175,6 +182,7 @@ class Runs(unittest.TestCase):
         root = os.path.join(cls.place.name, "mini")
         os.makedirs(root)
         for name, text in (("leaf.c", LEAF), ("leaf.h", "int least(int a, int b);\nint count(int n);\n"), ("test_leaf.c", TEST_LEAF),
+                           ("first.c", FIRST), ("test_first.c", TEST_FIRST),
                            ("CMakeLists.txt", LISTS)):
             with open(os.path.join(root, name), "w") as file:
                 file.write(text)
@@ -264,11 +272,12 @@ class Runs(unittest.TestCase):
             found = campaign.covering(self.space, EQUIVALENT)
         self.assertEqual([suite.tests for suite in found], [tuple("run/%d.pto" % n for n in range(run.TOGETHER)), ("run/%d.pto" % run.TOGETHER,)])
 
-    def test_an_archive_gets_the_mutant_as_its_first_member(self):
-        archive = os.path.join(self.space.build, "libleaf.a")
-        self.assertTrue(self.space.relink.compile("leaf.c", KILLED.apply(LEAF))[0] and self.space.relink.take(("leaf",)))
-        program = os.path.join(self.place.name, "program")
-        link = ["cc", os.path.join(self.space.source, "test_leaf.c"), archive, "-o", program]
+    def test_an_archive_has_the_mutant_for_its_member(self):
+        archive = os.path.join(self.space.build, "libtwo.a")
+        self.assertTrue(self.space.make(("two",))[0])
+        self.assertTrue(self.space.relink.compile("leaf.c", KILLED.apply(LEAF))[0] and self.space.relink.take(("two",)))
+        program = os.path.join(self.place.name, "program")   # it needs the member only because of another one
+        link = ["cc", os.path.join(self.space.source, "test_first.c"), archive, "-o", program]
         try:
             subprocess.run(link, check=True)
             self.assertEqual(subprocess.run([program]).returncode, 1)
@@ -276,7 +285,7 @@ class Runs(unittest.TestCase):
             self.space.relink.restore()
         subprocess.run(link, check=True)
         self.assertEqual(subprocess.run([program]).returncode, 0)
-        self.assertIn("no work to do", self.space.make(("leaf",))[1])
+        self.assertIn("no work to do", self.space.make(("two",))[1])
 
     def test_a_killer_is_the_test_of_lit_that_failed(self):
         text = "209: PASS: ptoc :: sema/a.pto (1 of 2)\n209: FAIL: ptoc :: sema/views.pto (2 of 2)\n"
