@@ -233,9 +233,8 @@ class Campaign:
         try:
             if not space.relink.take(("ptoc",)):
                 return "does not compile", None, "it cannot be linked"
-            for tests in asked.differing(4, self.near(entry, killers.test_of)):
-                tests = [t for t in tests if probe.is_long(t) == (stage == LONG)]
-                failed, text = space.lit(tests) if tests else (None, "")
+            for tests in asked.differing(4, self.near(entry, killers.test_of)) if stage == SHORT else ():
+                failed, text = space.lit(tests)
                 if failed:
                     return "killed", suites.only(failed), text
             failed, text = space.lit(asked.opaque) if stage == LONG else (None, "")
