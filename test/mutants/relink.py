@@ -102,7 +102,8 @@ class Relink:
         """Does the binary hold the file itself?  Else it is at most made by a program that does."""
         path = os.path.relpath(self.source, self.space.source)
         line = self.ninja("commands", target).strip().split("\n")[-1]
-        return "/libpto_%s.a" % path.split("/")[0] in line or path + ".o" in line
+        libraries = {"runtime": r"/libpto(_runtime\.a|\.so)"}.get(path.split("/")[0], r"/libpto_%s\.a" % path.split("/")[0])
+        return bool(re.search(libraries, line)) or path + ".o" in line
 
     def links_of(self, target):
         """(the words of the command, the binary) of all that the target makes; empty: neither an archive nor linked from archives alone."""

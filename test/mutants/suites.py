@@ -19,6 +19,7 @@ PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels", "pto")
 LINKED = ("ptoc", "pto_runtime")   # what a single test of lit needs of a mutant; the whole suite has libpto.so, too
 OF_REPORTS = ("wire_reports", "wire_files", "wire_pages")   # what several ranks write together
 WIRES = ("wire_local", "wire_programs", "wire_plans", *OF_REPORTS, "wire_options")
+PYTHON = ("python_calls", "python_exchange", "python_registry", "python_views", "python_messages")
 MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",),
                 "test_resident": ("test_resident", "hosted"), "device_graphs": ("resident_graphs", "hosted"),
                 "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
@@ -41,6 +42,8 @@ MAP = [
     ("runtime/report/joined", [*OF_REPORTS]),
     ("runtime/report/parcel", [*OF_REPORTS]),
     ("runtime/report", ["test_record", "test_replay", "test_whatif", "test_edges", "test_history", "report_page", "lit_host", "lit_run", "lit_build"]),
+    ("runtime/host/call", [*PYTHON, "lit_run"]),
+    ("runtime/registry", [*PYTHON, "lit_run"]),
     ("runtime/host/ranked", [*OF_REPORTS, "wire_plans", "wire_options"]),
     ("runtime/api/unwind", ["test_unwind", "wire_options", "wire_programs", "lit_run"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
@@ -63,7 +66,7 @@ MAP = [
 
 
 def suite(name):
-    is_program = name.startswith(("lit_", "random_", "wire_", "report_"))
+    is_program = name.startswith(("lit_", "random_", "wire_", "report_", "python_"))
     targets = PROGRAMS + MORE_TARGETS.get(name, ()) if is_program else MORE_TARGETS.get(name, (name,))
     return Suite(name, targets, SECONDS.get(name, 240 if name.startswith("lit_") else 60), ENVIRONMENT.get(name, {}),
                  is_program or name in SLOW, file_seconds=FILE_SECONDS.get(name, 0), links=LINKS.get(name, ()))
