@@ -79,7 +79,6 @@ class Probe:
         self.ptoc = os.path.join(space.build, "bin", "ptoc")
         self.calls, self.opaque = [], []   # (test, words); tests
         self.clean = {}                    # the number of a call: what the tree prints
-        self.noticed = {}                  # a test: how many mutants it has killed
         self.files = os.path.join(space.folder, "probed")
         for folder in FOLDERS:
             for test in sorted(glob.glob(os.path.join(space.source, "test", "lit", folder, "*.pto"))
@@ -134,39 +133,37 @@ class Probe:
         except subprocess.TimeoutExpired:
             return None
 
-    def learn(self):
+    def learn(self, other=None):
         """What the tree itself prints; the tree has been built.  Tests are opaque that print another text each time, or another one where
-        no C compiler looks at the bodies of kernels."""
-        if self.clean:
-            return
+        no C compiler looks at the bodies of kernels, which takes long: `other`, of another copy of the tree, knows it already."""
         numbers = range(len(self.calls))
-        first = list(self.pool.map(lambda n: self.output(n, os.environ), numbers))
         again = list(self.pool.map(self.output, numbers))
+        if other:
+            self.clean = {n: again[n] for n in other.clean if again[n] is not None}
+            self.opaque = [test.replace(other.space.source, self.space.source) for test in other.opaque]
+            return
+        first = list(self.pool.map(lambda n: self.output(n, os.environ), numbers))
         self.clean = {n: a for n, a, b in zip(numbers, first, again) if a == b and a is not None}
         self.opaque += sorted({self.calls[n][0] for n in numbers if n not in self.clean} - set(self.opaque))
-
-    def note(self, test):
-        """The test, like "sema/views.pto", has killed a mutant: it is asked early from now on."""
-        path = os.path.join(self.space.source, "test", "lit", test)
-        self.noticed[path] = self.noticed.get(path, 0) + 1
 
     def suites(self):
         """The suites of lit of which every test is asked here."""
         return {"lit_" + folder for folder in FOLDERS}
 
-    def order(self):
-        """Calls of tests that have noticed much come first, then one call of each test, those that take long last."""
+    def order(self, likely):
+        """Calls of likely tests come first, then one call of each test, those that take long last."""
         seen, found = {}, []
         for n in self.clean:
             test = self.calls[n][0]
             seen[test] = seen.get(test, 0) + 1
-            found.append((-self.noticed.get(test, 0), is_long(test), seen[test], n))
+            found.append((-likely[os.path.relpath(test, os.path.join(self.space.source, "test", "lit"))], is_long(test), seen[test], n))
         return [row[-1] for row in sorted(found)]
 
-    def differing(self, at_least):
-        """Lists of tests of which a call prints something else now, or does not end, as soon as there are some; in all every one, each once."""
+    def differing(self, at_least, likely):
+        """Lists of tests of which a call prints something else now, or does not end, as soon as there are some; in all every one, each once.
+        likely: how likely a test like "sema/views.pto" is one of them, a Counter."""
         known, found = set(), []
-        order = self.order()
+        order = self.order(likely)
         for at in range(0, len(order), 8):
             some = order[at:at + 8]
             stuck = False

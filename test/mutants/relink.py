@@ -1,6 +1,7 @@
 """relink.py - a mutant of one C file without a build: one object is compiled, and binaries are linked with it in front of the archives.
 
-Idea       a linker takes no member of an archive whose names it has already, so an object that stands first replaces its member.  A compiler
+Idea       a linker takes no member of an archive whose names it has already, so an object that stands first replaces its member; an
+           archive itself, for programs that a test builds, is made again with the object for its member.  A compiler
            and a linker run once, in a third of a second; Ninja would compile the file for each mutant and again for the clean tree.
 Owner      Relink, one for each copy of the tree.
 Invariant  after restore() Ninja has nothing to build: no file of the copy's source is changed, and a binary of the mutant replaces the
@@ -47,7 +48,7 @@ class Relink:
     def __init__(self, space):
         self.space, self.commands = space, None
         self.object = os.path.join(space.folder, "mutant.o")
-        self.inputs, self.links, self.swapped, self.source = {}, {}, [], None
+        self.said, self.inputs, self.swapped, self.source = {}, {}, [], None
 
     def compile(self, path, text):
         """(True: it is compiled; False: it does not compile; None: no file of an archive, Ninja has to build it; the compiler's output)"""
@@ -65,18 +66,19 @@ class Relink:
     def take_one(self, target):
         if not self.is_of(target):
             return True
-        link, binary = self.link_of(target)
-        if link is None:
-            return False
-        if binary in self.swapped:
-            return True
-        done = subprocess.run(link, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.space.build)
-        if done.returncode != 0:
-            return False
-        os.rename(binary, binary + ".clean")
-        os.rename(binary + ".mutant", binary)
-        self.swapped.append(binary)
-        return True
+        links = self.links_of(target)
+        for link, binary in links:
+            if binary in self.swapped:
+                continue
+            if os.path.exists(binary + ".mutant"):   # of a run that was killed
+                os.remove(binary + ".mutant")
+            done = subprocess.run(link, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.space.build)
+            if done.returncode != 0:
+                return False
+            os.rename(binary, binary + ".clean")
+            os.rename(binary + ".mutant", binary)
+            self.swapped.append(binary)
+        return bool(links)
 
     def recover(self):
         """Restores the clean binaries after a run that was killed."""
@@ -100,22 +102,32 @@ class Relink:
         """Does the binary hold the file itself?  Else it is at most made by a program that does."""
         path = os.path.relpath(self.source, self.space.source)
         line = self.ninja("commands", target).strip().split("\n")[-1]
-        return "/libpto_%s.a" % path.split("/")[0] in line or path + ".o" in line
+        libraries = {"runtime": r"/libpto(_runtime\.a|\.so)"}.get(path.split("/")[0], r"/libpto_%s\.a" % path.split("/")[0])
+        return bool(re.search(libraries, line)) or path + ".o" in line
 
-    def link_of(self, target):
-        """(the words of the command, the binary); (None, None): it is not linked from archives alone."""
-        if target not in self.links:
-            lines = self.ninja("commands", target).strip().split("\n")
-            words = [w for w in shlex.split(lines[-1]) if w not in (":", "&&")]
-            simple = "-o" in words and "-shared" not in words and "-c" not in words and "--whole-archive" not in lines[-1]
-            binary = os.path.join(self.space.build, words[words.index("-o") + 1]) if simple else None
-            if simple and any(ARCHIVE.search(w) for w in words) and os.path.exists(binary):
-                at = words.index("-o")
-                words[at:at + 2] = LINKER + [self.object, "-o", binary + ".mutant"]
-                self.links[target] = words, binary
-            else:
-                self.links[target] = None, None
-        return self.links[target]
+    def links_of(self, target):
+        """(the words of the command, the binary) of all that the target makes; empty: neither an archive nor linked from archives alone."""
+        line = self.ninja("commands", target).strip().split("\n")[-1]
+        words = [w for w in shlex.split(line) if w not in (":", "&&")]
+        archives = [w for w in dict.fromkeys(words) if ARCHIVE.search(w)]
+        if "qc" in words and "-o" not in words:
+            members = [self.object if self.is_made_of_the_source(w) else w for w in words if w.endswith(".o")]
+            made = [os.path.join(self.space.build, path) for path in archives]
+            return [(["ar", "qc", archive + ".mutant"] + members, archive) for archive in made if self.object in members]
+        simple = "-o" in words and "-shared" not in words and "-c" not in words and "--whole-archive" not in line
+        binary = os.path.join(self.space.build, words[words.index("-o") + 1]) if simple else None
+        if not simple or not archives or not os.path.exists(binary):
+            return []
+        at = words.index("-o")
+        words[at:at + 2] = LINKER + [self.object, "-o", binary + ".mutant"]
+        return [(words, binary)]
+
+    def is_made_of_the_source(self, obj):
+        """Is the object of a library, like runtime/CMakeFiles/pto_runtime.dir/host/npz.c.o, that of the source?"""
+        return self.source.endswith("/" + obj.split(".dir/")[-1][:-len(".o")])
 
     def ninja(self, tool, target):
-        return subprocess.run(["ninja", "-C", self.space.build, "-t", tool, target], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        if (tool, target) not in self.said:
+            done = subprocess.run(["ninja", "-C", self.space.build, "-t", tool, target], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.said[tool, target] = done.stdout.decode()
+        return self.said[tool, target]

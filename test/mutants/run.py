@@ -5,8 +5,9 @@ usage: ./dev test mutants [--sample N | --all] [--seed S] [--minutes M] [--jobs 
        ./dev test mutants --regenerate [--size N]      renew the lists; names and marks stay
        ./dev test mutants --marked                     do the suites kill a mutant that is marked equivalent?
        ./dev test mutants --keep-killers               write down which test killed which mutant, killers.txt
+       ./dev test mutants --coverage                   learn which tests execute which lines of the runtime: later runs ask those first
 Idea       a mutant is one change of one line in a copy of the tree; the suites of suites.py run until one fails: the test that killed it
-           the last time, then the likely ones.  The short suites are asked about every mutant before the long ones are about any.
+           the last time, then the likely ones, and those are the tests that execute the line (coverage.py).  The short suites are asked about every mutant before the long ones are about any.
            A suite that hangs has failed.  A suite has to pass without a mutant, too, or the run ends: a short one before it is asked
            the first time, which says how long it may take, the others when they fail the first time.
            One object is compiled and one binary a suite is linked (relink.py).  Of a compiler's mutant those tests run for which it
@@ -29,6 +30,7 @@ import threading
 import time
 
 import choose
+import coverage
 import entries
 import killers
 import probe
@@ -40,6 +42,9 @@ KILLERS = os.path.join(HERE, "killers.txt")
 LISTS = ("by-hand", "proofs", "runtime", "codegen", "frontend")
 
 SHORT, LONG = 0, 1   # the stages of a campaign
+COVERING_SECONDS = 90   # for the tests that execute the line of one mutant; then the suites are asked as for any other
+LINK_SECONDS = 1        # what it takes to ask one, beside its own time
+TOGETHER = 4            # tests of lit that are asked at once
 UNFINISHED = "not finished"   # the time was over; it is not counted, and --continue takes it again
 Result = collections.namedtuple("Result", "entry verdict suite seconds text")
 
@@ -50,15 +55,18 @@ class BrokenTree(Exception):
 
 class Campaign:
     """Mutants of one tree.  known: the suites that exist; suites_for(path, known, operator) says which of them to run.
-    killed_by: the test that killed a mutant the last time, by the mutant's name."""
+    killed_by: the test that killed a mutant the last time, by the mutant's name.  covered: which tests execute its line."""
 
-    def __init__(self, workspaces, known, suites_for=suites.suites_for, say=print, results=(), quick=False, keep=lambda result: None, killed_by=None):
+    def __init__(self, workspaces, known, suites_for=suites.suites_for, say=print, results=(), quick=False, keep=lambda result: None, killed_by=None,
+                 covered=None):
         self.workspaces, self.known, self.suites_for, self.say, self.keep = workspaces, known, suites_for, say, keep
-        self.killed_by = killed_by or {}
+        self.killed_by, self.covered = killed_by or {}, covered or coverage.Coverage()
         self.results, self.trusted = list(results), set()
         self.probes, self.quick = {}, quick
+        self.built = collections.defaultdict(set)   # a workspace: targets that are those of the clean tree
+        self.asked = collections.defaultdict(set)   # the name of a mutant: suites that it has passed in the short stage
         self.cost = {}   # a suite: the seconds in which it passes, of a machine that does nothing else
-        self.lock = threading.Lock()
+        self.lock, self.learning = threading.Lock(), threading.Lock()
 
     def run(self, chosen):
         done = {r.entry.name for r in self.results}
@@ -130,9 +138,7 @@ class Campaign:
                 return "killed", first, text
         if compiles and is_of_the_compiler(entry.path) and "lit_codegen" in self.known:
             return self.judge_compiler(space, entry, changed, stage)
-        for suite in self.ordered(entry):
-            if suite.is_slow != (stage == LONG):
-                continue
+        for suite in self.of_stage(space, entry, stage):
             passed, text = self.ask(space, entry, changed, suite, compiles)
             if passed is None:
                 return "does not compile", None, text
@@ -140,22 +146,50 @@ class Campaign:
                 return "killed", suite, text
         return "survived", None, ""
 
+    def of_stage(self, space, entry, stage):
+        """The suites of a stage.  Where the tests that execute the line are known, they are the short stage, and the unit tests that do not
+        come after the long suites."""
+        found = self.ordered(entry)
+        if entry.operator == "order" or not self.covered.knows(entry):
+            return [suite for suite in found if suite.is_slow == (stage == LONG)]
+        if stage == SHORT:
+            covering = self.covering(space, entry)
+            self.asked[entry.name] = {suite.name for suite in covering if not suite.tests}
+            return covering + [suite for suite in found if self.quick and not suite.is_slow]
+        return sorted((suite for suite in found if suite.name not in self.asked[entry.name]), key=lambda suite: not suite.is_slow)
+
+    def covering(self, space, entry):
+        """The tests that execute the line: those that have killed mutants of the same file come first, then the shortest, as many as there is
+        time for; tests of lit a few at once."""
+        near = self.near(entry, str)
+        found, left = [], COVERING_SECONDS
+        for name, seconds in sorted(self.covered.tests_of(entry), key=lambda test: -near[test[0]]):
+            suite = suite_named(name, self.known, space)
+            if not suite or seconds > left:
+                continue
+            left -= seconds + LINK_SECONDS
+            if suite.tests and found and 0 < len(found[-1].tests) < TOGETHER:
+                found[-1] = found[-1]._replace(tests=found[-1].tests + suite.tests)
+            else:
+                found.append(suite)
+        return found
+
     def ask(self, space, entry, changed, suite, compiles):
         """(does the suite pass, its output); None: the mutant does not compile."""
         if compiles and suite.name.startswith("test_") and is_of_the_product(entry.path) and \
                 not any(space.relink.is_linked_into(t) for t in suite.targets):
             return True, ""
-        built, text = space.make(suite.targets)   # of the clean tree: nothing to do but once
-        if not built:
-            raise BrokenTree("the tree cannot be built:\n" + text[-3000:])
+        self.make_clean(space, suite.targets)
         if not suite.is_slow and suite.name not in self.cost:
             begin = time.time()
             self.confirm(space, suite)
             self.cost[suite.name] = (time.time() - begin) / workspace.load()
         try:
-            if not compiles or not space.relink.take(suite.targets):
+            built = True
+            if not compiles or not space.relink.take(suite.links or suite.targets):
                 space.relink.restore()
                 space.write(entry.path, changed)
+                self.built[space].clear()
                 built, text = space.make(suite.targets)
                 if not built and re.search(r"\berror:|multiple definition|undefined reference", text) and os.path.basename(entry.path) in text:
                     return None, text
@@ -170,14 +204,28 @@ class Campaign:
             if space.read(entry.path) == changed:
                 space.write(entry.path, space.read_clean(entry.path))
 
+    def make_clean(self, space, targets):
+        """Ninja is not asked again what it has built, as long as no mutant was built by it."""
+        if not self.built[space].issuperset(targets):
+            built, text = space.make(targets)
+            if not built:
+                raise BrokenTree("the tree cannot be built:\n" + text[-3000:])
+            self.built[space].update(targets)
+
     def ordered(self, entry):
         """Suites that have killed mutants of the same file come first, then those of the same folder, then the shortest."""
-        near = collections.Counter()
-        for r in self.results:
-            if r.verdict == "killed" and r.entry.operator != "order":
-                near[killers.suite_name(r.suite)] += 10 * (r.entry.path == entry.path) + (os.path.dirname(r.entry.path) == os.path.dirname(entry.path))
+        near = self.near(entry, killers.suite_name)
         found = self.suites_for(entry.path, self.known, entry.operator)
         return found if entry.operator == "order" else sorted(found, key=lambda suite: (suite.is_slow, -near[suite.name], self.cost.get(suite.name, 0)))
+
+    def near(self, entry, name_of):
+        """How often a suite, or a test of lit, has killed mutants: of the same file counts most, then of the same folder."""
+        found = collections.Counter()
+        for r in self.results:
+            if r.verdict == "killed" and r.entry.operator != "order":
+                same_folder = os.path.dirname(r.entry.path) == os.path.dirname(entry.path)
+                found[name_of(r.suite)] += same_folder + 10 * (r.entry.path == entry.path)
+        return found
 
     def judge_compiler(self, space, entry, changed, stage):
         """Tests for which ptoc prints something else, then those of which that is not known, then the suites of random programs."""
@@ -185,15 +233,13 @@ class Campaign:
         try:
             if not space.relink.take(("ptoc",)):
                 return "does not compile", None, "it cannot be linked"
-            for tests in asked.differing(4):
-                tests = [t for t in tests if probe.is_long(t) == (stage == LONG)]
-                failed, text = space.lit(tests) if tests else (None, "")
+            for tests in asked.differing(4, self.near(entry, killers.test_of)) if stage == SHORT else ():
+                failed, text = space.lit(tests)
                 if failed:
-                    asked.note(failed)
-                    return "killed", suite_of(failed), text
+                    return "killed", suites.only(failed), text
             failed, text = space.lit(asked.opaque) if stage == LONG else (None, "")
             if failed:
-                return "killed", suite_of(failed), text
+                return "killed", suites.only(failed), text
             for suite in self.suites_for(entry.path, self.known, entry.operator):
                 if suite.name not in asked.suites() and suite.is_slow == (stage == LONG):
                     passed, text = space.suite(suite, thorough=False) if suite.is_slow else self.ask(space, entry, changed, suite, True)
@@ -208,8 +254,10 @@ class Campaign:
             built, text = space.make(suites.PROGRAMS + ("fuzz_seeds", "stub_new", "stub_old", "tile_mock"))
             if not built:
                 raise BrokenTree("the tree cannot be built:\n" + text[-3000:])
-            self.probes[space] = probe.Probe(space)
-            self.probes[space].learn()
+            found = probe.Probe(space)
+            with self.learning:
+                found.learn(next(iter(self.probes.values()), None))
+                self.probes[space] = found
         return self.probes[space]
 
     def confirm(self, space, suite):
@@ -240,8 +288,8 @@ def is_of_the_product(path):
 
 def exact(suite, text):
     """The test of lit that failed, where the suite is one of lit."""
-    failed = workspace.failed_test(text) if suite.name.startswith("lit_") and not suite.tests else None
-    return suite._replace(tests=(failed,), targets=suites.PROGRAMS + suite.targets) if failed else suite
+    failed = workspace.failed_test(text) if suite.name.startswith("lit_") and len(suite.tests) != 1 else None
+    return suites.only(failed) if failed else suite
 
 
 def suite_named(text, known, space):
@@ -249,12 +297,7 @@ def suite_named(text, known, space):
     name, test = killers.suite_name(text), killers.test_of(text)
     if name not in known or test and not os.path.exists(os.path.join(space.source, "test", "lit", test)):
         return None
-    return suites.suite(name)._replace(tests=(test,) if test else ())
-
-
-def suite_of(test):
-    """The suite that has this test of lit alone."""
-    return suites.suite("lit_" + test.split("/")[0])._replace(tests=(test,), targets=suites.PROGRAMS)
+    return suites.only(test) if test else suites.suite(name)
 
 
 def difference(entry, root):
@@ -350,6 +393,19 @@ def keep_killers(path):
     return 0
 
 
+def record_coverage(space, path):
+    try:
+        wrong = coverage.build(space)
+        if wrong:
+            sys.exit("the tree cannot be built:\n" + wrong)
+        coverage.record(space, path, known_suites(space), lambda line: print(line, flush=True))
+    except workspace.OutOfTime:
+        print("the time was over; another --coverage goes on")
+    finally:
+        space.stop()
+    return 0
+
+
 def known_suites(space):
     code, text = space.run(["ctest", "-N"], 60)
     return re.findall(r"Test +#\d+: (\S+)", text)
@@ -367,6 +423,7 @@ def options(arguments):
     p.add_argument("--continue", action="store_true", dest="goes_on", help="leave out what the last run has done, and count its results")
     p.add_argument("--quick", action="store_true", help="without the suites that take long: a survivor is one that has to be looked at")
     p.add_argument("--keep-killers", action="store_true", help="write what the last run knows of them to the tree, and run nothing")
+    p.add_argument("--coverage", action="store_true", help="run each test of the runtime once and write down which lines it executes, and no mutant")
     p.add_argument("--marked", action="store_true", help="run those that are marked equivalent: none may be killed")
     p.add_argument("--at-least", type=float, default=97, help="the least score, in percent (default 97)")
     p.add_argument("--regenerate", action="store_true", help="renew the lists from the source")
@@ -392,6 +449,10 @@ def main(arguments):
     done_path = os.path.join(folder, "results.txt")
     if given.keep_killers:
         return keep_killers(done_path)
+    covered_path = os.path.join(folder, "coverage.json")
+    if given.coverage:
+        space = workspace.Workspace(root, os.path.join(folder, "coverage"), 2, coverage.CONFIGURE, deadline)
+        return record_coverage(space, covered_path)
     try:
         for space in spaces:
             wrong = space.prepare()
@@ -407,7 +468,7 @@ def main(arguments):
     done = read_results(done_path, chosen) if given.goes_on else []
     write_results(done_path, done)
     campaign = Campaign(spaces, known, suites.suites_for, lambda line: print(line, flush=True), done, given.quick,
-                        lambda result: append_result(done_path, result), killers.read(KILLERS))
+                        lambda result: append_result(done_path, result), killers.read(KILLERS), coverage.read(covered_path))
     try:
         results = campaign.run(chosen)
     except BrokenTree as broken:

@@ -8,6 +8,7 @@ import unittest
 import unittest.mock
 
 import choose
+import coverage
 import entries
 import killers
 import operators
@@ -36,6 +37,12 @@ const char *name(void) { return "a < b"; }
 TEST_LEAF = """#include "leaf.h"
 int main(void) { return least(1, 2) == 1 && least(2, 1) == 1 && count(3) == 6 ? 0 : 1; }
 """
+FIRST = """int least(int a, int b);
+int first(void) { return least(1, 2); }
+"""
+TEST_FIRST = """int first(void);
+int main(void) { return first() == 1 ? 0 : 1; }
+"""
 LISTS = """cmake_minimum_required(VERSION 3.20)
 project(mini C)
 enable_testing()
@@ -45,6 +52,7 @@ target_link_libraries(test_leaf leaf)
 add_test(NAME test_leaf COMMAND test_leaf)
 add_executable(test_direct test_leaf.c leaf.c)
 add_test(NAME test_direct COMMAND test_direct)
+add_library(two STATIC EXCLUDE_FROM_ALL first.c leaf.c)
 """
 
 
@@ -136,6 +144,37 @@ class Calls(unittest.TestCase):
             self.assertTrue(probe.is_opaque("// RUN: " + line + "\n"), line)
 
 
+class Covered(unittest.TestCase):
+    """A map of two tests: `one` executes the condition of least() and what it returns first, `all` executes that and all of count()."""
+
+    def setUp(self):
+        self.map = coverage.Coverage("digest")
+        functions = [("leaf.c", "least", 4, 8), ("leaf.c", "count", 9, 15)]
+        self.map.add("all", 2.5, functions, {("leaf.c", 6): True, ("leaf.c", 7): False, ("leaf.c", 9): True}, lambda path: LEAF.split("\n"))
+        self.map.add("one", 0.5, functions[:1], {("leaf.c", 6): True, ("leaf.c", 7): True}, lambda path: LEAF.split("\n"))
+
+    def test_the_shortest_comes_first(self):
+        self.assertEqual(self.map.tests_of(KILLED), [["one", 0.5], ["all", 2.5]])
+        self.assertEqual(self.map.tests_of(NO_C), [["one", 0.5]])
+
+    def test_a_line_without_a_counter_belongs_to_the_one_above_it(self):
+        self.assertEqual(self.map.tests_of(HANGS), [["all", 2.5]])
+
+    def test_a_line_that_is_not_in_the_map_has_no_tests(self):
+        self.assertTrue(self.map.knows(KILLED))
+        self.assertFalse(self.map.knows(GONE))
+        self.assertEqual(self.map.tests_of(GONE), [])
+        self.assertEqual(self.map.tests_of(entries.Entry("other.c", "least", "drop", ["return b;"], [";"])), [])
+
+    def test_written_and_read_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "coverage.json")
+            self.assertEqual(coverage.read(path).tests, [])
+            self.map.write(path)
+            again = coverage.read(path)
+        self.assertEqual((again.digest, again.tests, again.lines), ("digest", self.map.tests, self.map.lines))
+
+
 class Runs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -143,6 +182,7 @@ class Runs(unittest.TestCase):
         root = os.path.join(cls.place.name, "mini")
         os.makedirs(root)
         for name, text in (("leaf.c", LEAF), ("leaf.h", "int least(int a, int b);\nint count(int n);\n"), ("test_leaf.c", TEST_LEAF),
+                           ("first.c", FIRST), ("test_first.c", TEST_FIRST),
                            ("CMakeLists.txt", LISTS)):
             with open(os.path.join(root, name), "w") as file:
                 file.write(text)
@@ -210,6 +250,42 @@ class Runs(unittest.TestCase):
             campaign.run([KILLED, EQUIVALENT])
         self.assertEqual(asked[0], (KILLED.name, "slow_killer"))
         self.assertEqual([suite for name, suite in asked if name == EQUIVALENT.name], ["short", "slow_killer"])
+
+    def test_tests_that_execute_the_line_come_first_and_no_other_is_left_out(self):
+        campaign, asked = self.named("slow_killer", "short", "test_one", "test_other")
+        campaign.covered.add("test_other", 1, [("leaf.c", "least", 4, 8)], {("leaf.c", 5): True}, lambda path: LEAF.split("\n"))
+        campaign.covered.add("test_one", 2, [("leaf.c", "least", 4, 8)], {("leaf.c", 5): True}, lambda path: LEAF.split("\n"))
+        campaign.run([EQUIVALENT])
+        self.assertEqual([suite for _, suite in asked], ["test_other", "test_one", "slow_killer"])
+        campaign, asked = self.named("slow", "short", "test_one", "test_other")
+        campaign.covered.add("test_other", 1, [("leaf.c", "least", 4, 8)], {("leaf.c", 5): True}, lambda path: LEAF.split("\n"))
+        campaign.run([EQUIVALENT])
+        self.assertEqual([suite for _, suite in asked], ["test_other", "slow", "short", "test_one"])
+
+    def test_tests_of_lit_that_execute_the_line_are_asked_a_few_at_once(self):
+        campaign, _ = self.named("lit_run")
+        everywhere = [("leaf.c", "least", 4, 8)], {("leaf.c", 5): True}, lambda path: LEAF.split("\n")
+        for number in range(run.TOGETHER + 1):
+            campaign.covered.add("lit_run:run/%d.pto" % number, 1 + number, *everywhere)
+        campaign.covered.add("lit_run:run/long.pto", run.COVERING_SECONDS, *everywhere)
+        with unittest.mock.patch.object(run, "suite_named", lambda name, known, space: suites.only(name.split(":")[-1])):
+            found = campaign.covering(self.space, EQUIVALENT)
+        self.assertEqual([suite.tests for suite in found], [tuple("run/%d.pto" % n for n in range(run.TOGETHER)), ("run/%d.pto" % run.TOGETHER,)])
+
+    def test_an_archive_has_the_mutant_for_its_member(self):
+        archive = os.path.join(self.space.build, "libtwo.a")
+        self.assertTrue(self.space.make(("two",))[0])
+        self.assertTrue(self.space.relink.compile("leaf.c", KILLED.apply(LEAF))[0] and self.space.relink.take(("two",)))
+        program = os.path.join(self.place.name, "program")   # it needs the member only because of another one
+        link = ["cc", os.path.join(self.space.source, "test_first.c"), archive, "-o", program]
+        try:
+            subprocess.run(link, check=True)
+            self.assertEqual(subprocess.run([program]).returncode, 1)
+        finally:
+            self.space.relink.restore()
+        subprocess.run(link, check=True)
+        self.assertEqual(subprocess.run([program]).returncode, 0)
+        self.assertIn("no work to do", self.space.make(("two",))[1])
 
     def test_a_killer_is_the_test_of_lit_that_failed(self):
         text = "209: PASS: ptoc :: sema/a.pto (1 of 2)\n209: FAIL: ptoc :: sema/views.pto (2 of 2)\n"

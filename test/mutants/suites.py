@@ -9,18 +9,23 @@ Tests      self_test.py
 import collections
 import os
 
-# tests: a few of its lit tests instead of all; is_slow: left out by --quick; file_seconds: of one lit test, 0: as of all.
-Suite = collections.namedtuple("Suite", "name targets seconds environment is_slow tests file_seconds", defaults=(False, (), 0))
+# tests: a few of its lit tests instead of all; is_slow: left out by --quick; file_seconds: of one lit test, 0: as of all; links: those of the
+# targets that need the mutant, where they are not all.
+Suite = collections.namedtuple("Suite", "name targets seconds environment is_slow tests file_seconds links", defaults=(False, (), 0, ()))
 
 # The searches of schedules over the runtime's C, which an order of memory that is too weak fails.
 CHECKS = ("check_parts", "check_device", "check_threads", "check_process", "check_relaxations")
 PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels", "pto")
-WIRES = ("wire_local", "wire_programs", "wire_plans", "wire_options")
+LINKED = ("ptoc", "pto_runtime")   # what a single test of lit needs of a mutant; the whole suite has libpto.so, too
+OF_REPORTS = ("wire_reports", "wire_files", "wire_pages")   # what several ranks write together
+WIRES = ("wire_local", "wire_programs", "wire_plans", *OF_REPORTS, "wire_options")
+PYTHON = ("python_calls", "python_exchange", "python_registry", "python_views", "python_messages")
 MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",),
                 "test_resident": ("test_resident", "hosted"), "device_graphs": ("resident_graphs", "hosted"),
                 "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
 MORE_TARGETS.update((name, ("all",)) for name in WIRES + ("report_page",))
 MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
+LINKS = {name: LINKED + ("check_wire",) for name in WIRES + ("report_page",)}
 SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "random_by_index": 300, "lit_memory": 600, "lit_run": 500, "lit_ascend": 400}
 FILE_SECONDS = {"lit_memory": 150, "lit_run": 200, "lit_ascend": 200}
 ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RANDOM": "100", "PTO_SEED": "7000"},
@@ -34,8 +39,12 @@ MAP = [
     ("runtime/backend/ascend", ["test_ascend", "lit_ascend"]),
     ("runtime/backend", ["test_requests", "test_runtime", "lit_run"]),
     ("runtime/device", ["test_resident", "device_graphs", "check_device"]),
+    ("runtime/report/joined", [*OF_REPORTS]),
+    ("runtime/report/parcel", [*OF_REPORTS]),
     ("runtime/report", ["test_record", "test_replay", "test_whatif", "test_edges", "test_history", "report_page", "lit_host", "lit_run", "lit_build"]),
-    ("runtime/host/ranked", ["wire_options"]),
+    ("runtime/host/call", [*PYTHON, "lit_run"]),
+    ("runtime/registry", [*PYTHON, "lit_run"]),
+    ("runtime/host/ranked", [*OF_REPORTS, "wire_plans", "wire_options"]),
     ("runtime/api/unwind", ["test_unwind", "wire_options", "wire_programs", "lit_run"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
     ("runtime/dist", ["test_ranks", "test_ranks_refused", *WIRES]),
@@ -57,10 +66,15 @@ MAP = [
 
 
 def suite(name):
-    is_program = name.startswith(("lit_", "random_", "wire_", "report_"))
+    is_program = name.startswith(("lit_", "random_", "wire_", "report_", "python_"))
     targets = PROGRAMS + MORE_TARGETS.get(name, ()) if is_program else MORE_TARGETS.get(name, (name,))
     return Suite(name, targets, SECONDS.get(name, 240 if name.startswith("lit_") else 60), ENVIRONMENT.get(name, {}),
-                 is_program or name in SLOW, file_seconds=FILE_SECONDS.get(name, 0))
+                 is_program or name in SLOW, file_seconds=FILE_SECONDS.get(name, 0), links=LINKS.get(name, ()))
+
+
+def only(*tests):
+    """The suite that has these tests of lit alone."""
+    return suite("lit_" + tests[0].split("/")[0])._replace(tests=tests, links=LINKED)
 
 
 def suites_for(path, known, operator):

@@ -117,3 +117,17 @@ TEST(what_is_not_given_is_the_default)
     EXPECT_EQ(strcmp(c.backend, "sim"), 0);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) EXPECT(c.workers[t] > 0);
 }
+
+/* A process that was started alone is no rank, so join_ranks changes nothing for it. */
+TEST(without_ranks_several_runtimes_may_ask_to_join_them)
+{
+    PTOStatus status = PTO_ERR_STATE;
+    const PTOConfig config = {.join_ranks = true, .workers = {1}};
+    PTORuntime *first = pto_runtime_create(&config, &status);
+    EXPECT_EQ(status, PTO_OK);
+    PTORuntime *second = pto_runtime_create(&config, &status);
+    EXPECT_EQ(status, PTO_OK);
+    EXPECT(first != NULL && second != NULL);
+    pto_runtime_destroy(first);
+    pto_runtime_destroy(second);
+}

@@ -159,6 +159,22 @@ TEST(a_crash_is_reported_once_and_ends_the_process_by_its_signal)
         }
 }
 
+static void run_without_addr2line(void *arg)
+{
+    setenv("PATH", "/nowhere", 1);
+    run_it(arg);
+}
+
+TEST(without_addr2line_the_dynamic_symbols_name_the_calls)
+{
+    if (PTOI_HAS_SANITIZER) return;
+    char text[4096];
+    struct attempt a = {PTO_ENGINE_SERIAL, SIGABRT, true};
+    int status = in_process(run_without_addr2line, &a, text, sizeof text);
+    EXPECT(WIFSIGNALED(status));
+    EXPECT(strstr(text, "\n  in gsignal\n") || strstr(text, "\n  in raise\n"));
+}
+
 /* The report takes no lock of malloc: neither in the process, nor in the copy that looks for the lines. */
 TEST(a_crash_inside_malloc_is_reported_with_its_calls)
 {

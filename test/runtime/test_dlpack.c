@@ -132,10 +132,15 @@ TEST(what_is_refused_stays_with_its_producer)
     struct dlpack_tensor d = plain();
     d.lanes = 4;
     refused(d, PTO_ERR_UNSUPPORTED);
+    EXPECT(strstr(pto_last_error(NULL), "elements are float32 in vectors of 4; there is"));
     d = plain(), d.code = 5; /* complex */
     refused(d, PTO_ERR_UNSUPPORTED);
     d = plain(), d.bits = 128;
     refused(d, PTO_ERR_UNSUPPORTED);
+    EXPECT(strstr(pto_last_error(NULL), "elements are float128; there is"));
+    d = plain(), d.code = 77;
+    refused(d, PTO_ERR_UNSUPPORTED);
+    EXPECT(strstr(pto_last_error(NULL), "elements are type code 77 of bits 32; there is"));
     d = plain(), d.device_type = 2;
     refused(d, PTO_ERR_UNSUPPORTED);
     d = plain(), d.device_type = DLPACK_ASCEND, d.device_id = -1;

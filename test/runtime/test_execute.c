@@ -319,6 +319,9 @@ TEST(without_addresses_for_copies_ordinary_memory_is_unsupported)
         if (pto_runtime_execute(rt, keep_pointers, in, bytes, 2, shared_out, bytes, 1, kept) != PTO_OK ||
             kept[2] != shared)
             _exit(6);
+        void *const empty[] = {shared, NULL}; /* an array without bytes needs no copy */
+        const int64_t none[] = {64, 0};
+        if (pto_runtime_execute(rt, keep_pointers, empty, none, 2, shared_out, bytes, 1, kept) != PTO_OK) _exit(7);
         pto_runtime_destroy(rt);
         _exit(0);
     }

@@ -251,6 +251,16 @@ TEST(what_is_no_file_is_refused_at_once)
     EXPECT(strstr(error.text, "an archive ends in its directory") != NULL);
 }
 
+TEST(a_file_that_is_refused_is_closed)
+{
+    const int least = dup(0);
+    close(least);
+    EXPECT_EQ(ptoi_npy_open(&file, "/tmp", "A", PTO_F32, 1, &error), HOST_FILE);
+    const int again = dup(0);
+    EXPECT_EQ(again, least);
+    close(again);
+}
+
 TEST(a_bool_is_0_or_1)
 {
     put_npy(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }\n", 2);

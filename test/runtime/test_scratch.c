@@ -51,6 +51,7 @@ TEST(the_block_is_kept_and_grows)
     memset(large[0].memory, 2, 1 << 20);
     EXPECT(pto_scratch_tensors(small, 1) && small[0].memory == large[0].memory);
     EXPECT(pto_scratch(1 << 20) == large[0].memory);
+    EXPECT(pto_scratch(SIZE_MAX / 2 + 2) == NULL); /* no power of two is so large */
 }
 
 static void *no_bytes(void *arg)

@@ -69,6 +69,7 @@ TEST(arithmetic_is_checked)
         EXPECT(pto_run_entry(rt, arithmetic, s) == want[n]);
         if (n == 7) EXPECT_EQ(s->got, 4000 - 300 + 4);
         if (n == 8) EXPECT_EQ(s->got, 1010);
+        if (n == 4) EXPECT(strstr(pto_last_error(rt), "integer overflow: abs(-9223372036854775808)"));
     }
     pto_runtime_destroy(rt);
 }

@@ -10,6 +10,7 @@ import collections
 import json
 import os
 import re
+import socket
 import sys
 import xml.etree.ElementTree
 
@@ -147,8 +148,9 @@ class Reports(Check):
         trace = load(self.file(name))
         events = trace["traceEvents"]
         names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
-        self.expect("a group of rows a rank", sorted(names) == list(range(1, ranks + 1))
-                    and all(names[k + 1].startswith("rank %d of %d, " % (k, ranks)) for k in range(ranks)), names)
+        host = socket.gethostname()[:63]
+        self.expect("a group of rows a rank, with its host", sorted(names) == list(range(1, ranks + 1))
+                    and all(names[k + 1].startswith("rank %d of %d, %s (" % (k, ranks, host)) for k in range(ranks)), names)
         self.expect("rows of messages", {e["pid"] for e in events if e["name"] == "thread_name" and e["args"]["name"] == "messages"} == set(names))
         return events, out, err
 

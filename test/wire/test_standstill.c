@@ -13,6 +13,7 @@ enum fault {
     KERNEL_HANGS,    /* on rank 1 */
     RECEIVE_IS_LOST, /* of rank 2 */
     RANK_IS_DEAF,    /* rank 1: it hears no question, and sends nothing */
+    TWO_ARE_DEAF,    /* ranks 0 and 1 */
     RANK_GOES_AWAY,  /* rank 1, when it has answered once, until rank 0 has ended its run */
     LONG_WORK        /* on rank 1, while rank 2 waits for longer than its watchdog */
 };
@@ -43,6 +44,7 @@ static struct {
 
 static bool is_deaf(const struct wire *w)
 {
+    if (here.fault == TWO_ARE_DEAF) return w->rank <= 1;
     return w->rank == 1 && (here.fault == RANK_IS_DEAF || (here.fault == RANK_GOES_AWAY && here.answers > 0));
 }
 
@@ -288,6 +290,14 @@ TEST(a_rank_that_does_not_answer_is_named)
         expect_all(s, "\n  rank 1: it does not answer");
         expect_all(s, "\n  rank 2: waits for a message from rank 1");
     }
+}
+
+TEST(of_several_ranks_that_do_not_answer_the_first_is_named)
+{
+    const struct shared *s = run_with(TWO_ARE_DEAF, PTO_ENGINE_THREADS, 0, 0, 0.3);
+    expect_all(s, " s, and rank 0 does not answer");
+    expect_all(s, "\n  rank 0: it does not answer");
+    expect_all(s, "\n  rank 1: it does not answer");
 }
 
 /* The run of a host program returns on the rank that found it, though all ranks do not come to its end. */

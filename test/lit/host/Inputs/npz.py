@@ -1,5 +1,5 @@
 """npz.py - runs ./run with archives as numpy.savez writes them, and looks at what it writes."""
-import io, random, subprocess, zipfile
+import io, random, subprocess, unittest.mock, zipfile
 import numpy as np
 
 a, b = np.float32([1, 2, 3]), np.int64([[1, 2, 3], [4, 5, 6]])
@@ -21,13 +21,18 @@ run("--input", "a=only.npz", "--input", "b=in.npz", "--expect", "c=out.npz", "--
 run("--input", "a=out.npz", "--input", "b=in.npz", code=4)  # it has no 'a'
 np.savez("none.npz")
 assert "it has none" in run("--input", "a=none.npz", "--input", "b=in.npz", code=4)
-# an array without elements, a comment at the end, and a large archive's directory
+# an array without elements, and a comment at the end
 np.savez("empty.npz", a=a[:0], b=b[:, :0])
 run("--input", "a=empty.npz", "--input", "b=empty.npz", "--output", "c=empty-out.npz")
 assert np.load("empty-out.npz")["c"].shape == (0,)
 with zipfile.ZipFile("in.npz", "a") as z:
     z.comment = b"PK\5\6 a comment"
 run("--input", "a=in.npz", "--input", "b=in.npz", "--expect", "c=out.npz")
+# sizes, places and a directory that stand in eight bytes, as in an archive of more than 4 GiB
+with unittest.mock.patch.object(zipfile, "ZIP64_LIMIT", 0):
+    np.savez("large.npz", a=a, b=b)
+assert b"PK\6\6" in open("large.npz", "rb").read()
+run("--input", "a=large.npz", "--input", "b=large.npz", "--expect", "c=out.npz", "--expect", "d=out.npz")
 np.savez_compressed("packed.npz", a=a, b=b)
 run("--input", "a=packed.npz", "--input", "b=packed.npz", "--expect", "c=out.npz", "--expect", "d=out.npz")
 # whatever is wrong with an archive, the run says so and does no harm
