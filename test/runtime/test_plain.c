@@ -313,7 +313,7 @@ TEST(the_same_of_tiles)
     submit_next = submit_tiles;
     expect_same((PTOConfig){.engine = PTO_ENGINE_THREADS}, 4000);
     has_gate = false;
-    expect_same((PTOConfig){.engine = PTO_ENGINE_THREADS, .task_window = 16, .tensormap_entries = 16}, 5000);
+    expect_same((PTOConfig){.engine = PTO_ENGINE_SERIAL, .task_window = 16, .tensormap_entries = 16}, 5000);
 }
 
 TEST(the_same_results_where_rings_are_full)
