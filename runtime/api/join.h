@@ -7,7 +7,7 @@
  * Owner      the process.
  * Invariant  after a run that failed no other one begins: messages of it may still be under way.
  * Blocks     pto_runtime_create of such a runtime: until all ranks have come.
- * Tests      test/wire/check_hosts.py, test_config.c */
+ * Tests      test/wire/check_hosts.py, test/runtime/test_config.c */
 #ifndef PTOI_JOIN_H
 #define PTOI_JOIN_H
 #include "runtime.h"

@@ -5,7 +5,7 @@
  *            computes while messages travel.
  * Invariant  a rank waits only for messages whose sends stand earlier in the program, so the replay ends.
  * Limits     a rank is one sequence: where it has several workers, predict.h says more.
- * Tests      test/wire/check_plans.py, test_traces.c */
+ * Tests      test/wire/check_plans.py, test/runtime/test_traces.c */
 #ifndef PTOI_TRACES_H
 #define PTOI_TRACES_H
 #include "plan.h"
