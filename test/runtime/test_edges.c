@@ -362,3 +362,25 @@ TEST(random_programs_lack_no_edge_with_any_rings)
     }
     free(cells);
 }
+
+static void chain(PTORuntime *rt, void *cell)
+{
+    for (int i = 0; i < 3; i++) SUBMIT(rt, &add, PTO_INOUT(cell, 0, PTO_ARRAY(PTO_I64, 1)));
+}
+
+TEST(the_edges_of_a_second_run_are_between_its_own_tasks)
+{
+    for (int c = 0; c < SMALL; c++) {
+        int64_t cell = 0;
+        PTORuntime *rt = record(small[c], 16, chain, &cell);
+        EXPECT_EQ(pto_runtime_run(rt, chain, &cell), PTO_OK);
+        EXPECT_EQ(pto_get_run_stats(rt)->dependences, 2);
+        const struct recorder *r = rt->core.recorder;
+        EXPECT_EQ(r->tasks, 3);
+        for (uint32_t n = 1; n < 3; n++) {
+            EXPECT_EQ(r->task[n].edge_count, 1);
+            EXPECT_EQ(r->edge[r->task[n].first_edge].from, n - 1);
+        }
+        pto_runtime_destroy(rt);
+    }
+}

@@ -69,6 +69,8 @@ TEST(a_failed_attach_has_taken_nothing) /* K16 */
     refused(&f, PTO_ERR_ARGUMENT);
     f = good, f.address = NULL;
     refused(&f, PTO_ERR_ARGUMENT);
+    f = (PTOForeign){.bytes = 1, .type = PTO_U8, .rank = 1, .shape = SHAPE(1)};
+    refused(&f, PTO_ERR_ARGUMENT);
     f = good, f.address = (char *)f.address + 1;
     refused(&f, PTO_ERR_ARGUMENT);
     f = good, f.bytes = -1;

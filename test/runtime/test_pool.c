@@ -2,6 +2,8 @@
  */
 #include "memory/pool.h"
 #include "memory/size_class.h"
+#include "memory/span.h"
+#include "shared/sanitizer.h"
 #include <pto/pto_registry.h>
 #include <pto/pto_runtime.h>
 #include "submit.h"
@@ -378,4 +380,29 @@ TEST(freed_blocks_of_a_checked_process_are_filled_and_rest)
     pto_runtime_trim(NULL);
     EXPECT_EQ(now().used_bytes, used);
     pto_runtime_destroy(rt);
+}
+
+static long pages_of_the_process(void)
+{
+    long pages = 0;
+    FILE *in = fopen("/proc/self/statm", "r");
+    assert_non_null(in);
+    EXPECT_EQ(fscanf(in, "%ld", &pages), 1);
+    fclose(in);
+    return pages;
+}
+
+TEST(a_span_that_goes_back_leaves_no_addresses)
+{
+    enum { SPANS = 8 };
+    if (PTOI_HAS_SANITIZER) return; /* it maps memory of its own */
+    struct span *all[SPANS];
+    const long before = pages_of_the_process();
+    for (int i = 0; i < SPANS; i++) {
+        all[i] = ptoi_span_obtain();
+        assert_non_null(all[i]);
+        EXPECT_EQ((uintptr_t)all[i] % SPAN_BYTES, 0);
+    }
+    for (int i = 0; i < SPANS; i++) ptoi_span_return(all[i]);
+    EXPECT_EQ(pages_of_the_process(), before);
 }
