@@ -4,8 +4,9 @@
 Idea       three kinds of search with spin.  A *model* must be searched to its end without an error; a *bug* must be found; a *witness*
            must be reached, so that a search without an error is not a search of nothing.
 Also       the names of steps in the runtime's comments ("model: NAME") and those listed in the models must be the same.
-Sizes      PTO_MODEL=quick: no models, only bugs and witnesses.  PTO_MODEL=deep: larger models too, which take five minutes more and up to
-           PTO_MODEL_MEMORY MB each (default 10000).  Arguments: names of searches to run, all when there are none.
+Sizes      Small models, each aspect of the protocol in one of them.  PTO_MODEL=usual: larger ones, which take a minute of two processors more;
+           .ci/run asks for them.  PTO_MODEL=quick: no models, only bugs and witnesses.  PTO_MODEL=deep: those of `usual` and larger ones,
+           which take five minutes more and up to PTO_MODEL_MEMORY MB each (default 10000).  Arguments: names of searches to run, all when there are none.
 Exit       0: all as demanded.  1: not.  77: spin or a C compiler is missing.
 """
 import concurrent.futures, os, pathlib, re, shutil, subprocess, sys, tempfile, time
@@ -17,19 +18,21 @@ PROTOCOL, COUNT = HERE / "protocol.pml", HERE / "count.pml"
 # Small programs make small searches: what a search is not about is switched off.
 PLAIN = "BEGINS=0 RELEASES=0 "
 
+# name, text, sizes of a search of some seconds, sizes of one of ten to thirty
 MODELS = [
-    ("scopes",   "three tasks, two scopes, early release",        "W=2 NT=3 NB=2 BEGINS=1 RELEASES=1"),
-    ("wide",     "a window of three, fan-in of two",              "W=3 NT=3 NB=2 BEGINS=1 RELEASES=0"),
-    ("release",  "a window of three, early release",              "W=3 NT=3 NB=2 BEGINS=0 RELEASES=2"),
-    ("reuse",    "four tasks, every slot used twice",             PLAIN + "W=2 NT=4 NB=2"),
-    ("in-place", "four tasks that also write in place",           "BEGINS=0 W=3 NT=4 NB=1 WRITES=1"),
-    ("await",    "await, and buffers without a task",             PLAIN + "W=2 NT=3 NB=2 OPENS=1 AWAITS=1"),
-    ("workers",  "two workers: three threads pass the role",      PLAIN + "W=2 NT=3 NB=1 NWORK=2 LANE=1"),
-    ("failure",  "kernels that fail",                             PLAIN + "W=3 NT=3 NB=2 FAILS=2"),
-    ("cancel",   "a cancel at any time, beside a failure",        "BEGINS=0 W=2 NT=2 NB=2 FAILS=1 CANCEL=1"),
-    ("helper",    "the waiting orchestrator serves a lane",        PLAIN + "W=2 NT=3 NB=2 HELPER=1"),
-    ("helpers",   "the same beside a worker, with a failure",      PLAIN + "W=2 NT=2 NB=1 NWORK=2 LANE=1 HELPER=1 FAILS=1"),
-    ("fine",     "every access to a shared word is a step",       "FINE=1 BEGINS=0 W=2 NT=2 NB=2"),
+    ("scopes",   "three tasks, two scopes, early release",        "W=2 NT=3 NB=1 BEGINS=1 RELEASES=1", "W=2 NT=3 NB=2 BEGINS=1 RELEASES=1"),
+    ("wide",     "a window of three, fan-in of two",              "W=3 NT=3 NB=1 BEGINS=1 RELEASES=0", "W=3 NT=3 NB=2 BEGINS=1 RELEASES=0"),
+    ("release",  "a window of three, early release",              "W=3 NT=3 NB=1 BEGINS=0 RELEASES=2", "W=3 NT=3 NB=2 BEGINS=0 RELEASES=2"),
+    ("reuse",    "four tasks, every slot used twice",             PLAIN + "W=2 NT=4 NB=2", PLAIN + "W=2 NT=4 NB=2"),
+    ("in-place", "tasks that also write in place",                "BEGINS=0 W=2 NT=3 NB=1 WRITES=1", "BEGINS=0 W=3 NT=4 NB=1 WRITES=1"),
+    ("await",    "await, and buffers without a task",             PLAIN + "W=2 NT=3 NB=1 OPENS=1 AWAITS=1", PLAIN + "W=2 NT=3 NB=2 OPENS=1 AWAITS=1"),
+    ("workers",  "two workers: three threads pass the role",      PLAIN + "W=2 NT=2 NB=1 NWORK=2 LANE=1", PLAIN + "W=2 NT=3 NB=1 NWORK=2 LANE=1"),
+    ("failure",  "kernels that fail",                             PLAIN + "W=2 NT=3 NB=2 FAILS=1", PLAIN + "W=3 NT=3 NB=2 FAILS=2"),
+    ("cancel",   "a cancel at any time, beside a failure",        "BEGINS=0 W=2 NT=2 NB=1 FAILS=1 CANCEL=1", "BEGINS=0 W=2 NT=2 NB=2 FAILS=1 CANCEL=1"),
+    ("helper",    "the waiting orchestrator serves a lane",       PLAIN + "W=2 NT=3 NB=2 HELPER=1", PLAIN + "W=2 NT=3 NB=2 HELPER=1"),
+    ("helpers",   "the same beside a worker",                     PLAIN + "W=2 NT=2 NB=1 NWORK=2 LANE=1 HELPER=1",
+     PLAIN + "W=2 NT=2 NB=1 NWORK=2 LANE=1 HELPER=1 FAILS=1"),
+    ("fine",     "every access to a shared word is a step",       "FINE=1 BEGINS=0 W=2 NT=2 NB=2", "FINE=1 BEGINS=0 W=2 NT=2 NB=2"),
 ]
 
 DEEP = [
@@ -87,9 +90,9 @@ WITNESSES = [
 ]
 
 # The count of references: count.pml.
-COUNT_MODELS = [
-    ("count",    "two users, three operations each, the spread form",   "NU=2 OPS=3"),
-    ("count-3",  "three users who only release",                        "NU=3 OPS=1"),
+COUNT_MODELS = [   # both sizes are one
+    ("count",    "two users, three operations each, the spread form",   *2 * ["NU=2 OPS=3"]),
+    ("count-3",  "three users who only release",                        *2 * ["NU=3 OPS=1"]),
 ]
 
 COUNT_BUGS = [
@@ -176,7 +179,8 @@ def main():
     for model, prefix, models, deep, bugs, witnesses in ((PROTOCOL, "", MODELS, DEEP, BUGS, WITNESSES),
                                                          (COUNT, "count-", COUNT_MODELS, [], COUNT_BUGS, COUNT_WITNESSES)):
         if size != "quick":
-            jobs += [(model, name, text, "correct", sizes, "") for name, text, sizes in models + (deep if size == "deep" else [])]
+            jobs += [(model, name, text, "correct", large if size in ("usual", "deep") else small, "") for name, text, small, large in models]
+            jobs += [(model, name, text, "correct", sizes, "") for name, text, sizes in (deep if size == "deep" else [])]
         jobs += [(model, f"{prefix}bug-{n:02}", f"{hazard} {text}", "found", sizes, f"BUG={n}") for n, hazard, text, sizes in bugs]
         jobs += [(model, f"{prefix}witness-{n}", text, "reached", sizes, f"WITNESS={n}") for n, text, sizes in witnesses]
     if len(sys.argv) > 1:
