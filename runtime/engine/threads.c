@@ -379,7 +379,7 @@ bool ptoi_threads_completed(struct core *core, uint64_t id, int32_t result)
 /* ---- the orchestrator's side ------------------------------------------------------------------------------------- */
 
 /* The role stays with the workers, whose caches hold what it needs, as long as none sleeps that could run the task.
- * One that waits for others is started by the thread that ends the last of them; if all sleep, they looked before it came. */
+ * One that waits for others is started by the thread that ends the last; if all sleep, they looked before it came. */
 static bool wants_scheduling(struct core *core)
 {
     struct threads *e = core->state;
