@@ -370,7 +370,7 @@ static void start(void *context, uint64_t id, const PTOKernel *kernel, const PTO
         x->started = ptoi_waits_now(&t->waits);
     }
     go(t);
-    ring_if(t, t->looks == LOOKS_FAR && !t->is_asked_by_program);
+    ring_if(t, t->looks == LOOKS_FAR && !t->core->engine->go_on);
 }
 
 /* The scheduler starts them outside. */
@@ -474,7 +474,6 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
                                           core->config.replay != NULL, begins_together, passed);
     if (!has_memory || !t->peer || !t->ended || !t->block) return false;
     for (uint64_t k = 0; k < blocks; k++) give_transfer(t, &t->block[k]);
-    t->is_asked_by_program = !core->engine->lines;
     core->outside = (struct outside){.is_mine = ptoi_is_transfer,
                                      .start = start,
                                      .began = is_timed ? began : NULL,

@@ -64,9 +64,9 @@ struct transfer {
  *   is in flight, the last of them that stops makes LATE to FAR, so that the next start wakes.
  * The wake itself is a new number in `started`, written under the lock; the sleeper has read the old one under the
  * lock, and the system compares.
- * Where one thread does everything (engine/serial.c), it asks behind its kernels, where it waits, and now and then as
- * it submits, so a start wakes nobody.  The thread of the transfers looks at least every FAR_NS, and more often during
- * a long kernel.
+ * Where one thread does everything (engine/serial.c), it asks after its kernels, where it waits, and now and then as
+ * it submits, so a start wakes no thread.  The thread of the transfers looks at least every FAR_NS, and more often
+ * during a long kernel.
  * A worker that sleeps without a limit leaves nothing behind: what it would find is found by the watcher or by the
  * thread, and wakes it as any task does, [ROLE] in engine/threads.c. */
 enum looks { LOOKS_SOON, LOOKS_LATE, LOOKS_FAR }; /* when the thread of the transfers does, if no thread wakes it */
@@ -97,15 +97,15 @@ struct transfers {
     struct transfer *block, *unused;
     /* W the holder of the lock; R anyone, relaxed: a hint */
     _Atomic int32_t in_flight;
-    /* W the thread of the transfers, R who asks, relaxed: a hint.  It waits for the lock, and whoever asks lets it have
-     * that: a call of MPI may give the processor away, so on one processor it would find the lock taken each time. */
+    /* W the thread of the transfers, R threads that ask, relaxed: a hint.  The former waits for the lock, and a thread
+     * that asks lets it have that: a call of MPI may give the processor away, so on one processor it would find the
+     * lock taken each time. */
     _Atomic int is_wanted;
     bool is_moving; /* a thread moves transfers, and has not reported all that has ended */
     enum looks looks;
-    bool is_asked; /* a thread that has nothing else to do has looked since the thread of the transfers has */
-    bool is_asked_by_program; /* constant: one thread does everything, and asks behind each task that it submits */
-    const void *watcher;      /* such a thread, which has short naps; NULL: none has */
-    int64_t naps;             /* of it, since so many have ended: */
+    bool is_asked;       /* a thread that has nothing else to do has looked since the thread of the transfers has */
+    const void *watcher; /* such a thread, which has short naps; NULL: none has */
+    int64_t naps;        /* of it, since so many have ended: */
     uint64_t napped;
     bool is_running, is_cancelled, stops;
     bool has_notified;        /* this rank has reported its failure, or heard of another one, or all fail alike */
@@ -117,7 +117,7 @@ struct transfers {
     struct waits waits;
     bool meets;              /* the orchestrator waits for all ranks, */
     const PTOSite *meets_at; /* where the program is then; NULL: at its end */
-    /* W whoever holds the lock, R the thread of the transfers, which sleeps there, relaxed: what is looked at lies
+    /* W the holder of the lock, R the thread of the transfers, which sleeps there, relaxed: what is looked at lies
      * under the lock.  Transfers were started. */
     _Atomic uint32_t started;
     /* W a handler of signals, and the thread that receives one from another rank; R the watch of the run, and its end;
@@ -162,7 +162,7 @@ extern const PTOKernel ptoi_send_kernel, ptoi_receive_kernel;
 extern const PTOKernel ptoi_forget_kernel;
 /* The arguments of such a task. */
 enum {
-    TRANSFER_PEER, /* and behind it, TRANSFER_SHIFT bits higher, how many views */
+    TRANSFER_PEER, /* and, TRANSFER_SHIFT bits higher, the number of views */
     TRANSFER_NUMBER,
     TRANSFER_ORDER,
     TRANSFER_URGENCY,

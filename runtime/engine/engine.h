@@ -26,8 +26,8 @@ struct engine {
     void (*settle)(struct core *core, bool reset);
     /* Any thread: an external task ended; false: it was not started, or had ended.  NULL: there are none. */
     bool (*completed)(struct core *core, uint64_t id, int32_t result);
-    /* The orchestrator waits for something that is no task, and goes on meanwhile with what was submitted; true:
-     * something changed.  NULL: other threads do that. */
+    /* The orchestrator waits for something that is no task, and meanwhile executes submitted tasks; true: something
+     * changed.  NULL: other threads do that. */
     bool (*go_on)(struct core *core);
     const struct running_line *(*lines)(struct core *core, int *count); /* who runs what; NULL: one thread does */
     void (*measure)(struct core *core, PTORunStats *stats); /* fills what only the engine knows; no run is active */

@@ -1,7 +1,7 @@
 /* outside_ended.h - tasks that end outside of the engine, such as messages of ranks: a stack that any thread pushes to,
  * and that one takes as a whole.
  *
- * Owner      of what was taken: the holder of the scheduler's role.
+ * Owner      the holder of the scheduler's role owns the tasks that it has taken from the stack.
  * Invariant  a task is pushed once, between its start and its completion, so its slot is its own.
  * Blocks     never.
  * Tests      test/check (run_outside), test/runtime/test_runtime.c, test/wire */
@@ -20,7 +20,7 @@ struct outside_ended {
     /* W any thread that ends a task, compare-exchange release [OUTSIDE]; R the holder of the role, exchange acquire:
      * slot + 1 of the newest. */
     _Atomic uint32_t newest;
-    uint32_t taken;            /* what is left of the stack that was taken; the holder's */
+    uint32_t taken;            /* of the stack that the holder has taken: the rest */
     struct outside_slot *slot; /* by id, of the window; NULL: nothing ends outside */
 };
 

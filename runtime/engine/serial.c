@@ -5,7 +5,7 @@
  *            submit/inline.c.
  *            On several ranks a transfer ends outside (dist/transfer.h), and what depends on it stays in the window
  *            until then: the program goes on, and what depends on no transfer that is under way is executed inline.
- *            It asks for messages behind kernels, now and then behind submits, and where it waits.
+ *            It asks for messages after kernels, now and then after submits, and where it waits.
  * Tests      test/runtime/test_runtime.c; test/wire/test_one_thread.c */
 #include "busy.h"
 #include "watchdog.h"
@@ -134,7 +134,7 @@ static bool ask_outside(struct core *core)
     return core->outside.progress && core->outside.progress(core->outside.context);
 }
 
-/* Behind a kernel, and else behind some submits: what is under way may be much, and a look visits all of it. */
+/* After a kernel, and else after some submits: many transfers may be under way, and a look visits all of them. */
 static bool ask_now_and_then(struct core *core)
 {
     enum { SUBMITS = 8 };

@@ -15,9 +15,9 @@
  * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
  * [HELPER]   who serves a lane, see Note [helping orchestrator]: what is sent comes after the helper, and the host's
  *            service after all that it ran.
- * [ASLEEP]   the orchestrator, which need not come back, publishes a task, then loads whether anybody sleeps; a worker
- *            announces that it sleeps, makes all threads pass a barrier, then looks for tasks: barrier.h.  A nap needs
- *            none: its sleeper looks again.
+ * [ASLEEP]   the orchestrator, which may call nothing for long, publishes a task, then loads which workers sleep; a
+ *            worker announces that it sleeps, makes all threads pass a barrier, then looks for tasks: barrier.h.  A nap
+ *            needs none: its sleeper looks again.
  * [SENT]     a lane's task[] is complete below sent.
  * [ENDED]    result[] and the kernel's writes are complete below done.
  * Tests      test/runtime/test_lanes.c, test_runtime.c, test_deadlock.c, stress_graphs.c; test/model */

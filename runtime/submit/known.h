@@ -38,7 +38,7 @@ struct known {
 void ptoi_known_begin(struct known *k); /* a run begins: nothing is known */
 /* Another kernel is known in this line from now on: its views.  NULL: it is no kernel, or has no function or worker. */
 struct known_view *ptoi_known_take(const struct known *k, struct known_view *first, const PTOKernel *kernel);
-/* Derives what is to be known of the view; it is one of kind PTO_PARAM_INPUT to PTO_PARAM_ACC.  false: it is not
+/* Derives the known form of the view of a parameter of the kinds PTO_PARAM_INPUT to PTO_PARAM_ACC.  false: it is not
  * plain, or its region has more dimensions. */
 bool ptoi_known_learn(struct known_view *v, const PTOTaskParam *p);
 

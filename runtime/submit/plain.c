@@ -36,8 +36,8 @@ struct tile_write {
 struct pass {
     struct orchestrator *o;
     struct task_slot *slot;
-    struct arg_head *head;               /* what is written next: in the window, */
-    int64_t *extent;                     /* and behind the heads */
+    struct arg_head *head;               /* the next one to be written, in the window */
+    int64_t *extent;                     /* likewise; the extents follow the heads */
     int32_t count;                       /* arguments */
     int32_t found;                       /* producers, in o->edges.found */
     uint64_t own, retired;               /* the task; the map's */
