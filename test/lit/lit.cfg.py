@@ -10,7 +10,7 @@
 #   %stub, %stub-old   the folders with the stub of CANN's library, for LD_LIBRARY_PATH (test/ascend)
 #   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
 #   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %twenty of programs: 10 there; %step: of
-#              the tree's programs every so-manieth, 20 there
+#              the programs of the tests every so-manieth: 3, that of PTO_CORPUS_EVERY, or 20 there
 #   %levels    an option of `ptoc build`: kernels have every level, or that of this machine alone where a sanitizer makes each long to compile
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # A test that only looks at what a program does builds it with `%ptoc build -O0`, which takes the C compiler an eighth of the time.  What
@@ -56,7 +56,7 @@ config.substitutions += [
     ("%million", "50000" if config.pto_sanitize else "1000000"),
     ("%twenty", "10" if config.pto_sanitize else "20"),
     ("%levels", "--cpu=native" if config.pto_sanitize else ""),
-    ("%step", "20" if config.pto_sanitize else "1"),
+    ("%step", "20" if config.pto_sanitize else os.environ.get("PTO_CORPUS_EVERY", "3")),
     ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),
 ]
 

@@ -12,21 +12,22 @@ import subprocess
 import sys
 
 
-def names_of(path):
-    """The names that an object wants, and those that it defines for others."""
-    wanted, defined = set(), set()
-    for line in subprocess.check_output(["nm", "-P", path], text=True).splitlines():
-        name, kind = line.split()[:2]
+def names_of(objects):
+    """{object: (the names that it wants, those that it defines for others)}"""
+    names = {path: (set(), set()) for path in objects}
+    for line in subprocess.check_output(["nm", "-A", "-P", *objects], text=True).splitlines() if objects else ():
+        path, name, kind = line.split()[:3]
+        wanted, defined = names[path[:-1]]
         if kind == "U":
             wanted.add(name)
         elif kind in "TDBRVWC":
             defined.add(name)
-    return wanted, defined
+    return names
 
 
 def calls_between(objects):
     """{file: {file that it needs: the names}}"""
-    names = {os.path.normpath(path).rsplit(".dir/", 1)[-1].rsplit(".o", 1)[0]: names_of(path) for path in objects}
+    names = {os.path.normpath(path).rsplit(".dir/", 1)[-1].rsplit(".o", 1)[0]: found for path, found in names_of(objects).items()}
     home = {name: path for path, (_, defined) in names.items() for name in defined}
     calls = {path: {} for path in names}
     for path, (wanted, _) in names.items():

@@ -1,6 +1,6 @@
 """limits.py PTOC FOLDER CASE ...: makes the program of each case, compiles it within bounds, and looks at how it ended.
 
-Bounds: processor seconds that something quadratic in 10^5 things would need a hundred times, and 1 GiB of addresses.
+Bounds: processor seconds that something quadratic in MANY things would need fifty times, and 512 MiB of addresses.
 A case is a function that returns the files, and what the first message must say; None: accepted, and the C is made too."""
 import os
 import pathlib
@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 PTOC, FOLDER, names = sys.argv[1], sys.argv[2], sys.argv[3:]
-MANY = 100_000
-SECONDS = 20
+MANY = 50_000
+SECONDS = 10
 KERNEL = "kernel k(inout a: f32[4]) on vector cost 1;\nkernel z(out a: f32[4]) on vector cost 1;\n"
 CASES = {}
 
@@ -393,7 +393,7 @@ def write(folder, files):
 
 def bound():
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
 
 
 def run(folder, *arguments):
