@@ -9,6 +9,7 @@
 #include "backend/backend.h"
 #include "record/record.h"
 #include "schedule/scheduler.h"
+#include "shared/task.h"
 #include "submit/orchestrator.h"
 
 /* Tasks of the runtime's own that no worker executes: dist/transfer.h.  Any thread that has the scheduler's role starts
@@ -52,6 +53,12 @@ struct core {
 
 /* role_ops.failed of every engine. */
 void ptoi_core_failed(void *core, uint64_t id, int32_t result);
+
+/* Is this a task of the runtime's own, and none of the program? */
+static inline bool ptoi_is_outside(const struct core *core, uint64_t id)
+{
+    return core->outside.is_mine && core->outside.is_mine(ptoi_task_kernel(core->window, id));
+}
 
 /* Do the times of a run count simulated cycles, and not ns? */
 static inline bool ptoi_has_cycles(const struct core *core) { return core->engine->ops.clock != NULL; }

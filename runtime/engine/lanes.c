@@ -82,7 +82,7 @@ static bool start_outside(struct core *core, PTOWorkerType type, uint64_t id, in
     struct threads *e = core->state;
     PTOArg args[PTO_MAX_PARAMS];
     const PTOKernel *kernel = ptoi_task_kernel(core->window, id);
-    const bool is_ours = core->outside.is_mine && core->outside.is_mine(kernel);
+    const bool is_ours = ptoi_is_outside(core, id);
     if (!is_ours && core->outside.is_mine) {
         const bool starts = start_in_lane(core, type, id, place);
         *place = NO_PLACE; /* what follows may be ours */
@@ -96,7 +96,7 @@ static bool start_outside(struct core *core, PTOWorkerType type, uint64_t id, in
     }
     const void *outer = ptoi_orchestrate(&ptoi_none); /* the caller may be the orchestrator */
     core->config.external_start(core->config.external_context, (int64_t)(id - (uint64_t)core->config.first_task_id),
-                                ptoi_task_kernel(core->window, id), args, count);
+                                kernel, args, count);
     ptoi_orchestrate(outer);
     return true;
 }

@@ -32,11 +32,6 @@ struct serial {
     int unasked;        /* submits since then */
 };
 
-static bool is_transfer(const struct core *core, uint64_t id)
-{
-    return core->outside.is_mine && core->outside.is_mine(ptoi_task_kernel(core->window, id));
-}
-
 static void start_transfer(struct core *core, uint64_t id)
 {
     struct serial *e = core->state;
@@ -58,7 +53,7 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
     struct core *core = context;
     struct serial *e = core->state;
     (void)place;
-    if (is_transfer(core, id)) {
+    if (ptoi_is_outside(core, id)) {
         start_transfer(core, id);
         return true;
     }
