@@ -104,12 +104,26 @@ struct entry {
     bool recurses; /* it runs on the runtime's own stack */
 };
 
+/* Their readings are scaled to the time of the run, so they begin and end where that does. */
+static void begin_meters(struct core *core)
+{
+    ptoi_meter_begin(&core->orch.flow.meter);
+    if (core->orch.flow.meter.is_on) ptoi_worker_times_begin(&core->times, core);
+}
+
+static void end_meters(struct core *core)
+{
+    ptoi_meter_end(&core->orch.flow.meter);
+    if (core->orch.flow.meter.is_on) ptoi_worker_times_end(&core->times, core);
+}
+
 /* The runtime is taken. */
 static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, struct entry entry)
 {
     struct orchestration orchestration = {rt, fn, arg};
     const bool has_own_stack = entry.recurses && ptoi_own_stack_open(&rt->own_stack);
     const int64_t since = ptoi_clock_ns();
+    begin_meters(&rt->core);
     ptoi_run_status_reset(rt->core.run_status);
     hear_cancel(rt);
     store_relaxed(&rt->core.window->fault_task, 0);  /* relaxed: [TASK] publishes it */
@@ -143,8 +157,6 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     const struct open_functions *const outer_functions = ptoi_place_orchestrates(&rt->open);
     if (rt->core.replay) rt->core.replay->next = 0, rt->core.replay->first_id = rt->core.orch.rings.head;
     if (rt->core.recorder) ptoi_record_begin(rt->core.recorder, rt->core.orch.rings.head);
-    if (rt->core.orch.flow.meter.is_on) ptoi_worker_times_begin(&rt->core.times, &rt->core);
-    ptoi_meter_begin(&rt->core.orch.flow.meter);
     ptoi_orch_begin(&rt->core.orch);
     if (rt->dist) ptoi_dist_begin(rt->dist);
     const bool has_wire = rt->dist && !rt->dist->plan; /* then dist/standstill.h watches */
@@ -169,14 +181,13 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
         ptoi_is_mirror_fine(rt, mirror->end(rt->core.backend, ptoi_final_status(rt->core.run_status) == PTO_OK));
     if (rt->core.engine->settle) rt->core.engine->settle(&rt->core, false);
     if (rt->core.recorder) ptoi_record_end(rt->core.recorder);
-    ptoi_meter_end(&rt->core.orch.flow.meter);
-    if (rt->core.orch.flow.meter.is_on) ptoi_worker_times_end(&rt->core.times, &rt->core);
     ptoi_scratch_end_run(outer_scratch);
     ptoi_place_orchestrates(outer_functions);
     ptoi_crash_orchestrates(outer);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
     if (has_own_stack) ptoi_own_stack_trim(&rt->own_stack);
+    end_meters(&rt->core);
     rt->run_stats.ns = ptoi_clock_ns() - since;
     const PTOStatus status = end_status(rt, agreed);
     ptoi_join_end(rt, status);

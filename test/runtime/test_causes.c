@@ -87,6 +87,32 @@ TEST(an_await_has_its_time_on_each_engine)
         }
 }
 
+static void (*begin_of_engine)(struct core *core);
+static void begin_late(struct core *core)
+{
+    usleep(60000);
+    begin_of_engine(core);
+}
+
+/* A run that begins late waits no longer for its value, and its kernels take no longer: nothing is stretched. */
+TEST(the_time_before_a_run_belongs_to_no_wait)
+{
+    PTORuntime *rt = run((PTOConfig){.time_causes = true, .always_defer = true}, fills_the_window);
+    const struct engine *const usual = rt->core.engine;
+    struct engine late = *usual;
+    begin_of_engine = usual->begin;
+    late.begin = begin_late;
+    rt->core.engine = &late;
+    assert_int_equal(pto_runtime_run(rt, waits_for_a_value, memory), PTO_OK);
+    rt->core.engine = usual;
+    struct cause_row *row = rows_of(rt);
+    const int64_t waited = pto_get_flow_stats(rt)->await_ns;
+    assert_true(row[0].total >= 120000000);
+    assert_true(row[0].time[CAUSE_AWAIT] + row[0].time[CAUSE_HELP] <= waited + 20000000);
+    free(row);
+    pto_runtime_destroy(rt);
+}
+
 TEST(a_full_window_has_its_time)
 {
     PTORuntime *rt = run((PTOConfig){.time_causes = true, .task_window = 4, .always_defer = true}, fills_the_window);
