@@ -55,10 +55,10 @@ static struct eq_value cast(struct eq_work *w, struct ast *n, enum elem to)
 {
     struct eq_value v = eq_value_of(w, n->call.args->arg.value);
     if (!v.expr) return eq_fail(w);
-    if (v.is_literal && v.expr->kind == EQ_REAL && !eq_is_float(to)) /* truncated when it is computed */
-        v = (struct eq_value){eq_convert(w, v, ELEM_F64), ELEM_F64, false};
-    if (v.is_literal && v.expr->kind == EQ_INT && (to == ELEM_BOOL || eq_is_integer(to)))
-        v = (struct eq_value){eq_convert(w, v, ELEM_I64), ELEM_I64, false};
+    if (v.is_literal && !eq_is_float(to)) { /* computed first, then truncated or brought to the nearest that fits */
+        const enum elem type = eq_has_real_literal(v.expr) ? ELEM_F64 : ELEM_I64;
+        v = (struct eq_value){eq_convert(w, v, type), type, false};
+    }
     if (eq_as_size(w, &v) && to == ELEM_I64) return v;
     struct eq_expr *e = eq_convert(w, v, to);
     if (to != eq_computed(to)) e = eq_convert(w, (struct eq_value){e, to, false}, eq_computed(to));

@@ -81,6 +81,8 @@ const struct size *eq_as_size(struct eq_work *w, const struct eq_value *v); /* N
 enum elem eq_computed(enum elem e);                                         /* f16, bf16: f32 */
 /* The value as one of type `to`, which the text calls `nominal`: literals take it, others are cast. */
 struct eq_expr *eq_convert(struct eq_work *w, struct eq_value v, enum elem to);
+/* Is what literals alone made a real number, and no integer? */
+bool eq_has_real_literal(const struct eq_expr *e);
 bool eq_is_float(enum elem e);
 bool eq_is_integer(enum elem e);
 int eq_float_rank(enum elem e);

@@ -89,11 +89,12 @@ static enum elem common(enum elem a, enum elem b)
     return elem_bytes(a) == elem_bytes(b) ? ELEM_NONE : elem_bytes(a) > elem_bytes(b) ? a : b;
 }
 
-static bool has_real_literal(const struct eq_expr *e)
+bool eq_has_real_literal(const struct eq_expr *e)
 {
-    if (e->kind == EQ_REAL || (e->kind >= EQ_EXP && e->kind <= EQ_POW)) return true;
-    return (e->a && e->kind != EQ_SELECT && has_real_literal(e->a)) || (e->b && has_real_literal(e->b)) ||
-           (e->c && has_real_literal(e->c));
+    const bool is_of_reals = (e->kind >= EQ_EXP && e->kind <= EQ_POW) || (e->kind >= EQ_FLOOR && e->kind <= EQ_ROUND);
+    if (e->kind == EQ_REAL || is_of_reals) return true;
+    return (e->a && e->kind != EQ_SELECT && eq_has_real_literal(e->a)) || (e->b && eq_has_real_literal(e->b)) ||
+           (e->c && eq_has_real_literal(e->c));
 }
 
 /* Does the integer literal fit in integers of this type?  Of what is made of several, each is asked. */
@@ -108,7 +109,7 @@ static bool literal_fits(const struct eq_expr *e, enum elem to)
 
 static bool takes_literal(struct eq_work *w, const struct eq_value *v, enum elem to, struct span at)
 {
-    if (to == ELEM_BOOL || (eq_is_integer(to) && has_real_literal(v->expr))) {
+    if (to == ELEM_BOOL || (eq_is_integer(to) && eq_has_real_literal(v->expr))) {
         diag_error(w->c->diag, DIAG_E02, v->expr->at, "the literal meets %s here, which cannot hold it", elem_name(to));
         if (to != ELEM_BOOL) diag_help(w->c->diag, "cast the other operand: f32(...)");
         w->failed = true;
@@ -281,7 +282,7 @@ static bool takes(enum ast_op op, const struct eq_value *v)
     const bool is_bool = v->type == ELEM_BOOL;
     if (op == OP_OR || op == OP_AND) return is_bool;
     if (op == OP_MOD || (op >= OP_BITOR && op <= OP_SHR))
-        return eq_is_integer(v->type) && !(v->is_literal && has_real_literal(v->expr));
+        return eq_is_integer(v->type) && !(v->is_literal && eq_has_real_literal(v->expr));
     return !is_bool || op == OP_EQ || op == OP_NE;
 }
 
@@ -290,7 +291,7 @@ static enum elem meet(struct eq_work *w, const struct eq_value *a, const struct 
                       const char *op)
 {
     if (a->is_literal && b->is_literal)
-        return has_real_literal(a->expr) || has_real_literal(b->expr) ? ELEM_F64 : ELEM_I64;
+        return eq_has_real_literal(a->expr) || eq_has_real_literal(b->expr) ? ELEM_F64 : ELEM_I64;
     if (a->is_literal) return takes_literal(w, a, b->type, a->expr->at) ? b->type : ELEM_NONE;
     if (b->is_literal) return takes_literal(w, b, a->type, b->expr->at) ? a->type : ELEM_NONE;
     const enum elem t = common(a->type, b->type);
@@ -371,7 +372,7 @@ static struct eq_value of_unary(struct eq_work *w, struct ast *n)
     struct eq_value a = eq_value_of(w, n->binary.left);
     if (!a.expr) return eq_fail(w);
     const bool fits = op == OP_NOT      ? a.type == ELEM_BOOL
-                      : op == OP_BITNOT ? eq_is_integer(a.type) && !(a.is_literal && has_real_literal(a.expr))
+                      : op == OP_BITNOT ? eq_is_integer(a.type) && !(a.is_literal && eq_has_real_literal(a.expr))
                                         : a.type != ELEM_BOOL;
     if (!fits) {
         diag_error(w->c->diag, DIAG_E02, n->at, "'%s' cannot be used with %s", ast_op_text(op), eq_type_text(w, &a));
