@@ -57,7 +57,7 @@ MAP = [
     ("codegen/passes/join", ["lit_codegen", "lit_ir", "lit_run", "random_by_index", "random_valid"]),
     ("codegen/analysis", ["lit_codegen", "lit_sema", "lit_run", "lit_oracle", "lit_results", "random_valid", "lit_memory"]),
     ("codegen", ["lit_ir", "lit_codegen", "lit_build", "lit_run", "lit_oracle", "lit_headers", "lit_host", "lit_ascend", "random_valid"]),
-    ("frontend/format", ["lit_fmt", "lit_build"]),
+    ("frontend/syntax/format", ["lit_fmt", "lit_build"]),
     ("frontend/sema/fact", ["test_facts", "lit_equations", "lit_sema", "lit_diag", "lit_codegen", "lit_run", "lit_build", "lit_oracle", "random_by_index", "random_valid"]),
     ("frontend/sema/equations", ["lit_equations", "lit_sema", "lit_diag", "lit_codegen", "lit_run", "lit_build", "random_by_index", "random_valid"]),
     ("frontend", ["lit_sema", "lit_parse", "lit_lexer", "lit_reject", "lit_diag", "lit_codegen", "lit_run", "lit_build", "lit_accepted", "lit_fmt",
