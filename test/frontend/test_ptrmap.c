@@ -1,4 +1,4 @@
-/* test_ptrmap.c - from a pointer to a pointer: what was put in is found, and the memory goes where it came from.
+/* test_ptrmap.c - from a pointer to a pointer: each entry is found again, and memory goes back to its owner.
  * Idea       more entries than fit at first; of an arena's map nothing is freed, of another one all.
  */
 #include "unit.h"
