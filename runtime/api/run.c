@@ -104,17 +104,20 @@ struct entry {
     bool recurses; /* it runs on the runtime's own stack */
 };
 
-/* Their readings are scaled to the time of the run, so they begin and end where that does. */
-static void begin_meters(struct core *core)
+/* The readings of the meters are scaled to the time of the run, so they begin and end where that does. */
+static int64_t begin_time(struct core *core)
 {
+    const int64_t since = ptoi_clock_ns();
     ptoi_meter_begin(&core->orch.flow.meter);
     if (core->orch.flow.meter.is_on) ptoi_worker_times_begin(&core->times, core);
+    return since;
 }
 
-static void end_meters(struct core *core)
+static void end_time(PTORuntime *rt, int64_t since)
 {
-    ptoi_meter_end(&core->orch.flow.meter);
-    if (core->orch.flow.meter.is_on) ptoi_worker_times_end(&core->times, core);
+    ptoi_meter_end(&rt->core.orch.flow.meter);
+    if (rt->core.orch.flow.meter.is_on) ptoi_worker_times_end(&rt->core.times, &rt->core);
+    rt->run_stats.ns = ptoi_clock_ns() - since;
 }
 
 /* The runtime is taken. */
@@ -122,8 +125,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
 {
     struct orchestration orchestration = {rt, fn, arg};
     const bool has_own_stack = entry.recurses && ptoi_own_stack_open(&rt->own_stack);
-    const int64_t since = ptoi_clock_ns();
-    begin_meters(&rt->core);
+    const int64_t since = begin_time(&rt->core);
     ptoi_run_status_reset(rt->core.run_status);
     hear_cancel(rt);
     store_relaxed(&rt->core.window->fault_task, 0);  /* relaxed: [TASK] publishes it */
@@ -145,6 +147,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (rt->core.orch.is_lost || !ptoi_join_begin(rt)) {
         ptoi_run_status_close(rt->core.run_status);
         const PTOStatus refused = ptoi_final_status(rt->core.run_status);
+        end_time(rt, since);
         ptoi_lifetime_give(&rt->lifetime);
         return refused;
     }
@@ -187,8 +190,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
     if (has_own_stack) ptoi_own_stack_trim(&rt->own_stack);
-    end_meters(&rt->core);
-    rt->run_stats.ns = ptoi_clock_ns() - since;
+    end_time(rt, since);
     const PTOStatus status = end_status(rt, agreed);
     ptoi_join_end(rt, status);
     ptoi_lifetime_give(&rt->lifetime);
