@@ -114,7 +114,9 @@ void submit_emit(struct emitter *e, const struct ir_call *call)
         out_more(e->out, "%s,", strbuf_text(&attributes));
     for (int i = 0; i < call->count; i++) {
         STRBUF(b);
-        print_task_argument(e, &b, &call->arguments[i], call->callee->formals[i]);
+        /* a dimension variable that no extent determines comes after the formals, and is a scalar */
+        print_task_argument(e, &b, &call->arguments[i],
+                            i < call->callee->formal_count ? call->callee->formals[i] : NULL);
         if (i + 1 < call->count)
             out_more(e->out, "%s,", strbuf_text(&b));
         else
