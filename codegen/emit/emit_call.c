@@ -61,11 +61,12 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
     strbuf_putc(b, ')');
 }
 
-static void print_task_argument(struct emitter *e, struct strbuf *b, const struct ir_argument *a,
-                                const struct symbol *formal)
+/* After the arguments for formals come dimension variables that no extent determines, which are scalars. */
+static void print_task_argument(struct emitter *e, struct strbuf *b, const struct ir_call *call, int i)
 {
+    const struct ir_argument *a = &call->arguments[i];
     if (a->kind == IR_ARG_TENSOR) {
-        print_task_tensor(e, b, a, formal);
+        print_task_tensor(e, b, a, call->callee->formals[i]);
         return;
     }
     strbuf_printf(b, "PTO_SCALAR((%s)", c_scalar_type(a->type));
@@ -114,9 +115,7 @@ void submit_emit(struct emitter *e, const struct ir_call *call)
         out_more(e->out, "%s,", strbuf_text(&attributes));
     for (int i = 0; i < call->count; i++) {
         STRBUF(b);
-        /* a dimension variable that no extent determines comes after the formals, and is a scalar */
-        print_task_argument(e, &b, &call->arguments[i],
-                            i < call->callee->formal_count ? call->callee->formals[i] : NULL);
+        print_task_argument(e, &b, call, i);
         if (i + 1 < call->count)
             out_more(e->out, "%s,", strbuf_text(&b));
         else
