@@ -36,6 +36,10 @@ def options():
     return p.parse_args()
 
 
+def done(command):
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
 class Sweep:
     def __init__(self, given):
         self.given, self.std = given, [os.path.abspath(given.std)]
@@ -71,11 +75,18 @@ class Sweep:
     def sweep(self, folder, made, cases):
         """false: they are refused."""
         self.write(folder, made, [c.maker for c in cases])
-        binary = os.path.join(folder, "program")
+        binary, text, seen = os.path.join(folder, "program"), os.path.join(folder, "program.c"), set()
         for plan in self.given.plans.split(","):
             for checked in (False, True):
-                build = [self.given.ptoc, "build", "--cpu=native", "-O0", "-w", "--plan=" + plan, os.path.join(folder, "main.pto"), "-o", binary]
-                if subprocess.run(build + ["--checked"] * checked, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+                build = [self.given.ptoc, "build", "-w", "--plan=" + plan, os.path.join(folder, "main.pto"), *["--checked"] * checked]
+                if not done(build + ["--emit=c", "-o", text]):
+                    return False
+                with open(text) as made_c:
+                    same = hash(made_c.read())
+                if same in seen:  # another plan that gave the same program
+                    continue
+                seen.add(same)
+                if not done(build + ["--cpu=native", "-O0", "-o", binary]):
                     return False
                 for case in cases:
                     self.heaps_of(folder, case, plan, checked, binary)

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """check_std.py PTOC FOLDER [MODULE...] - the kernels by index of std/, and the functions of std/index, against NumPy in f64.
 
-Idea       a case is a call, its tensors with their types and extents, and what NumPy says.  All cases of a module are entries of one program; each
-           runs for several extents (tails of vectors, one element, none) on every level of the processor that the machine has.
+Idea       a case is a call, its tensors with their types and extents, and what NumPy says.  A module's cases are calls of a few entries, each of
+           which runs for several extents (tails of vectors, one element) on every level of the processor that the machine has.
 Invariant  what has no function and no sum is equal to the last bit; the rest is within `most` units of the last place of the values that were added.
            Each level but the base has the same bits.
 Tests      test/lit/run/std-index.test, std-nn.test
 """
+import itertools
 import pathlib
 import re
 import subprocess
@@ -185,19 +186,45 @@ def formals_of(case):
     return re.findall(r"(\w+): (\w+)\[([^\]]*)\]", case[1])
 
 
+def is_decided(case):
+    return "[?m]" in case[1]
+
+
+def dims_of(text):
+    return [d for d in "MNK" if re.search(rf"\b{d}\b", text)]
+
+
+def entries_of(module):
+    """{entry: its cases}: those that decide an extent are alone, of others there are so many in one that its formals fit."""
+    entries, together = {}, []
+    for number, case in enumerate(CASES[module]):
+        if is_decided(case):
+            entries[f"case{number}"] = [number]
+        else:
+            together.append(number)
+    return entries | {f"cases{at}": together[at:at + 12] for at in range(0, len(together), 12)}
+
+
 def program(module):
+    """Formals of an entry with several cases are c0_x, c0_o, c1_x and so on."""
     used = {module} | {"tile" for case in CASES[module] if "tile." in case[0]}
     text = "".join(f'import "std/{name}.pto" as {name};\n' for name in sorted(used))
-    for number, case in enumerate(CASES[module]):
-        modes = {"o": "out", "b": "inout"}
-        if "[?m]" in case[1]:
-            head, result = case[1].rsplit(", o: ", 1)
-            dims = [d for d in "MNK" if re.search(rf"\b{d}\b", head)]
-            text += f"export orch case{number}<{', '.join(dims)}>({head}) -> {result} {{ return {module}.{case[0]}; }}\n"
-            continue
-        head = ", ".join(f"{modes.get(name, 'in')} {name}: {t}[{extents}]" for name, t, extents in formals_of(case))
-        dims = [d for d in "MNK" if re.search(rf"\b{d}\b", case[1])]
-        text += f"export orch case{number}<{', '.join(dims)}>({head}) {{ {'' if case[0].startswith('let ') else module + '.'}{case[0]}; }}\n"
+    modes = {"o": "out", "b": "inout"}
+    for entry, numbers in entries_of(module).items():
+        formals, body = [], ""
+        for number in numbers:
+            call, kinds, _, _ = CASES[module][number]
+            if is_decided(CASES[module][number]):
+                head, result = kinds.rsplit(", o: ", 1)
+                text += f"export orch {entry}<{', '.join(dims_of(head))}>({head}) -> {result} {{ return {module}.{call}; }}\n"
+                continue
+            call = call if call.startswith("let ") else f"{module}.{call}"
+            for name, t, extents in formals_of(CASES[module][number]):
+                formals.append(f"{modes.get(name, 'in')} c{number}_{name}: {t}[{extents}]")
+                call = re.sub(rf"\b{name}\b", f"c{number}_{name}", call)
+            body += f"  scope {{ {call}; }}\n"
+        head = ", ".join(formals)
+        text += f"export orch {entry}<{', '.join(dims_of(head))}>({head}) {{\n{body}}}\n" if formals else ""
     return text
 
 
@@ -211,30 +238,43 @@ def values(rng, name, t, shape, m):
     return (rng.standard_normal(shape) + 0.01).astype(NUMPY[t])
 
 
-def check(program_path, folder, number, case, sizes, level, rng, bits):
-    m, n, k = sizes
-    named = {"M": m, "N": n, "K": k}
-    arrays = {}
-    command = [program_path, "--quiet", f"--entry=case{number}", f"--cpu={level}", "--engine=serial"]
-    for name, t, extents in formals_of(case):
-        if extents == "?m":
-            command.append(f"--output=result={folder}/out.npy")
-            continue
-        shape = tuple(eval(e, {}, named) for e in extents.split(","))  # of the table above
-        arrays[name] = np.zeros(shape, NUMPY[t]) if name == "o" else values(rng, name, t, shape, m)
-        if name != "o":
-            np.save(folder / f"{name}.npy", arrays[name])
-            command.append(f"--input={name}={folder}/{name}.npy")
-        if name in "ob":
-            command.append(f"--output={name}={folder}/out.npy")
-    inputs = " ".join(extents for name, _, extents in formals_of(case) if name != "o")
-    command += [f"--dim={d}={v}" for d, v in named.items() if re.search(rf"\b{d}\b", case[1]) and not re.search(rf"\b{d}\b", inputs)]
+def arrays_of(module, numbers, sizes):
+    """{case: {formal: its elements}}; zeros where it is only written."""
+    named, made = dict(zip("MNK", (sizes[0], sizes[1], sizes[2]))), {}
+    for number in numbers:
+        rng, made[number] = np.random.default_rng([number, *sizes]), {}
+        for name, t, extents in formals_of(CASES[module][number]):
+            if extents != "?m":
+                shape = tuple(eval(e, {}, named) for e in extents.split(","))  # of the table above
+                made[number][name] = np.zeros(shape, NUMPY[t]) if name == "o" else values(rng, name, t, shape, named["M"])
+    return made
+
+
+def run(path, folder, module, entry, numbers, sizes, level):
+    """One run of these cases: {case: (arguments, the tensor that is written)}, or None."""
+    arrays, command = arrays_of(module, numbers, sizes), [path, "--quiet", f"--entry={entry}", f"--cpu={level}", "--engine=serial"]
+    inputs, written = "", {}
+    for number in numbers:
+        for name, _, extents in formals_of(CASES[module][number]):
+            formal = name if is_decided(CASES[module][number]) else f"c{number}_{name}"
+            if name != "o":
+                inputs += " " + extents
+                np.save(folder / f"{formal}.npy", arrays[number][name])
+                command.append(f"--input={formal}={folder}/{formal}.npy")
+            if name in "ob":
+                written[number] = folder / f"out{number}.npy"
+                command.append(f"--output={'result' if extents == '?m' else formal}={written[number]}")
+    dims = {d for number in numbers for d in dims_of(CASES[module][number][1])} - set(dims_of(inputs))
+    command += [f"--dim={d}={v}" for d, v in zip("MNK", sizes) if d in dims]
     done = subprocess.run(command, capture_output=True, text=True)
-    where = f"{case[0]} {case[1]} of {sizes} on {level}"
     if done.returncode:
-        print("FAILED", where, done.stderr)
-        return False
-    got = np.load(folder / "out.npy")
+        print("FAILED", entry, "of", module, sizes, "on", level, done.stderr)
+        return None
+    return {number: (arrays[number], np.load(written[number])) for number in numbers}
+
+
+def check(number, case, sizes, level, arrays, got, bits):
+    where = f"{case[0]} {case[1]} of {sizes} on {level}"
     target = arrays.get("b", arrays.get("o", got))
     argument = [arrays["o"]] if list(arrays) == ["o"] else [wide(v) for name, v in arrays.items() if name != "o"]
     with np.errstate(all="ignore"):
@@ -244,7 +284,7 @@ def check(program_path, folder, number, case, sizes, level, rng, bits):
             fits = np.abs(got.astype(np.float64) - want) <= case[3] * np.finfo(target.dtype).eps * size
         else:
             fits = got == want
-    if got.shape != target.shape or ("[?m]" in case[1] and got.shape != want.shape) or not np.all(fits):
+    if got.shape != target.shape or (is_decided(case) and got.shape != want.shape) or not np.all(fits):
         print("WRONG", where, got, want)
         return False
     key = (number, sizes, level == "base")
@@ -269,12 +309,12 @@ def main():
         if built.returncode:
             sys.exit(built.stderr)
         known, good, count, bits = levels(path), 0, 0, {}
-        for number, case in enumerate(CASES[module]):
-            for sizes in SIZES:
-                for level in known:
-                    count += 1
-                    good += check(path, folder, number, case, sizes, level, np.random.default_rng([number, *sizes]), bits)
-        print(f"{module}: {count} runs, {count - good} wrong")
+        entries = entries_of(module)
+        for entry, sizes, level in itertools.product(entries, SIZES, known):
+            count += len(entries[entry])
+            results = run(path, folder, module, entry, entries[entry], sizes, level) or {}
+            good += sum(check(n, CASES[module][n], sizes, level, *results[n], bits) for n in results)
+        print(f"{module}: {count} cases, {count - good} wrong")
 
 
 main()
