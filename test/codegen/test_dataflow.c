@@ -109,6 +109,23 @@ TEST(backward_an_event_knows_the_iterations_that_follow)
     arena_destroy(mem);
 }
 
+/* z; for { a; return; } e; */
+TEST(backward_what_follows_a_loop_may_come_without_an_iteration)
+{
+    open_ir();
+    struct ir_block *body = block;
+    event('z');
+    struct ir_op *l = op(IR_FOR);
+    event('e');
+    block = l->loop.body = new_block();
+    event('a');
+    op(IR_RETURN);
+    solve(body, true);
+    expect_seen('z', "ae");
+    expect_seen('a', "");
+    arena_destroy(mem);
+}
+
 TEST(a_loop_that_is_tested_last_has_an_iteration)
 {
     open_ir();

@@ -28,6 +28,10 @@ static const char program[] =
     "  }\n"
     "  var k = n * 2;\n"
     "  while k > 0 { k = k - 1; add(z[8 .. 16], inout y); }\n"
+    "  var m = n + 1;\n"
+    "  @priority(m) add(z[0 .. 8], inout y);\n"
+    "  var p = n + 2;\n"
+    "  print \"\\0\", p;\n"
     "}\n"
     "export orch main(inout y: f32[8], z: f32[16]) { part(inout y, z, 3); }\n";
 
@@ -142,6 +146,20 @@ TEST(a_scalar_is_used_before_it_is_defined)
     open_program();
     take(find(IR_LET, 0));
     expect_fault("k is used before it is defined");
+}
+
+TEST(a_priority_is_used_before_it_is_defined)
+{
+    open_program();
+    take(find(IR_LET, 1));
+    expect_fault("m is used before it is defined");
+}
+
+TEST(a_printed_value_is_used_before_it_is_defined)
+{
+    open_program();
+    take(find(IR_LET, 2));
+    expect_fault("p is used before it is defined");
 }
 
 TEST(a_tensor_is_used_before_it_is_defined)
