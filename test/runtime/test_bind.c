@@ -8,6 +8,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Each formal has rank 1; what its extent is is said by `kind`, over dimension variables N and M. */
 enum kind {
@@ -346,4 +348,25 @@ TEST(a_difference_far_behind_is_found)
         EXPECT_STR(text, expected);
     }
     array_free(&a), array_free(&o);
+}
+
+/* Both arrays end where memory ends, and their last bytes differ. */
+TEST(nothing_past_the_arrays_is_compared)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory[2], text[256];
+    for (int k = 0; k < 2; k++) {
+        memory[k] = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(memory[k], MAP_FAILED);
+        assert_int_equal(mprotect(memory[k] + 2 * page, page, PROT_NONE), 0);
+    }
+    memory[0][2 * page - 1] = 1;
+    for (int64_t bytes = 4097; bytes < 4097 + 150; bytes++) {
+        struct host_array a = {.type = PTO_U8, .rank = 1, .shape = {bytes}}, o = a;
+        EXPECT(array_measure(&a) && array_measure(&o));
+        a.data = memory[0] + 2 * page - bytes;
+        o.data = memory[1] + 2 * page - bytes;
+        EXPECT(!ptoi_compare("A", &a, &o, text, sizeof text));
+    }
+    for (int k = 0; k < 2; k++) munmap(memory[k], 3 * page);
 }

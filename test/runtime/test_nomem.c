@@ -3,6 +3,7 @@
  * Method     SQLite's: the linker sends malloc, calloc, aligned_alloc, mmap and pthread_create here (--wrap). */
 #include "unit.h"
 #include <pthread.h>
+#include "host/options.h"
 #include "submit.h"
 #include <pto/pto_runtime.h>
 #include <pto/pto_scratch.h>
@@ -163,6 +164,27 @@ TEST(scratch_memory_may_fail)
         if (i == 0) EXPECT(strstr(pto_last_error(rt), "there is no memory for its scratch tensors, 100") != NULL);
     }
     pto_runtime_destroy(rt);
+}
+
+/* ---- allocations of the options ---- */
+
+TEST(every_allocation_of_the_options_may_fail)
+{
+    char *argv[] = {(char *)"program", (char *)"--quiet"};
+    long n = 1;
+    for (;; n++) {
+        struct host_options o;
+        struct host_error error = {0};
+        countdown = n;
+        was_refused = false;
+        const int code = ptoi_options_parse(&o, 2, argv, &error);
+        countdown = 0;
+        ptoi_options_free(&o);
+        if (!was_refused) break;
+        EXPECT_EQ(code, HOST_INTERNAL);
+        EXPECT_STR(error.text, "out of memory");
+    }
+    EXPECT_EQ(n, 7); /* one for each option that may be given several times */
 }
 
 /* ---- allocations of a run: those of the history, of the critical path, of the edges ---- */

@@ -2,9 +2,11 @@
 #include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
+#include <stdlib.h>
 #include <string.h>
 #include "shared/system.h"
 #include <time.h>
+#include <unistd.h>
 
 enum { TASKS = 20, PAUSE_NS = 2000000 };
 
@@ -98,6 +100,28 @@ TEST(steps_and_waits_are_kept_up_to_the_capacity)
         EXPECT_EQ(r.wait[i - 1].end, i + 20);
     }
     ptoi_record_free(&r);
+}
+
+TEST(a_graph_as_text_says_how_many_tasks_it_leaves_out)
+{
+    PTOConfig c = {.engine = PTO_ENGINE_TIMING, .record_tasks = 4};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(pto_runtime_run(rt, orchestrate, NULL), PTO_OK);
+    char path[] = "/tmp/pto_graph_XXXXXX.txt", line[256] = "";
+    const int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    EXPECT_EQ(pto_runtime_write_graph(rt, path), PTO_OK);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    int lines = 0;
+    while (fgets(line, sizeof line, f)) lines++;
+    EXPECT_EQ(lines, 5);
+    EXPECT_STR(line, "16 more tasks were not recorded\n");
+    fclose(f);
+    remove(path);
+    pto_runtime_destroy(rt);
 }
 
 /* Scopes whose first submit is one line are one node of their parent; without room they count as the parent. */

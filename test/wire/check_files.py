@@ -27,6 +27,12 @@ export orch look<n>(in A: f32[n, W], inout B: f32[n, W], i: i64) {
     let y = await B[i, 8];
     print "and ", y;
 }
+kernel leave(inout a: f32[1, W]) {
+    extern int rmdir(const char *path);
+    extern char *getenv(const char *name);
+    a[0] += rmdir(getenv("LEFT")) == 0;
+}
+export orch leaves(inout A: f32[1, W]) { leave(inout A); }
 export orch up<n>(inout A: f32[n, W]) { for i in 0 .. n { one_up(inout A[i +: 1, :]); } }
 """
 
@@ -102,6 +108,15 @@ class Files(Check):
         self.expect("what is expected is not seen", code == 0, code, out, err)
         self.expect("a folder was made", not os.path.exists(self.gone))
 
+    def folder_goes(self):
+        """The run removes the folder of its output, which rank 0 can no longer make."""
+        left = os.path.join(self.folder, "left")
+        os.makedirs(left, exist_ok=True)
+        words = ["--input=A=zeros", "--output=A=" + os.path.join(left, "out.npy")]
+        code, out, err = self.ranked(3, "leaves", words, LEFT=left)
+        is_refused = code == 4 and "out.npy: No such file or directory" in err and err.count("error") == 1
+        self.expect("the folder goes", is_refused and not os.path.exists(left), code, out, err)
+
     def refused(self, text, word, other, first, ranked=True):
         result = self.ranked(3, "again", self.inputs(self.path("rows"), self.path("flags")) + ["--quiet"], word, other, first)
         self.expect("%s, for %s" % (text, other), result[0] == 4 and text in result[2] and result[2].count("error") == 1 and ("(on rank" in result[2]) == ranked,
@@ -138,4 +153,5 @@ class Files(Check):
 
 
 if __name__ == "__main__":
-    follow(Files, Files.unseen_inputs, Files.awaited, Files.unseen_outputs, Files.refusals, Files.memory)
+    follow(Files, Files.unseen_inputs, Files.awaited, Files.unseen_outputs, Files.folder_goes, Files.refusals,
+           Files.memory)

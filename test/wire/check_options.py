@@ -179,6 +179,10 @@ class Options(Check):
             self.expect("all waits of %s" % engine, self.spread_of("Microseconds that workers waited for transfers", out)[0] >= waited, out)
             for advice in ("workers have waited for transfers, most for 'takes' on rank 0: @at", "rank 1 has most of the work", "a message has 16 bytes on average"):
                 self.expect("advice of %s: %s" % (engine, advice), out.count("Advice: " + advice) == 1, out)
+        for few, advised in ((15, 0), (16, 1)):  # from 16 tasks a rank on, times say something
+            out = self.counted_of("alternate", few, [])
+            found = out.count("Advice: rank 1 has most of the work")
+            self.expect("advice of %d tasks" % (2 * few), found == advised, out)
         out = self.counted_of("both", count, ["--workers", "vector=1"])
         waited, kernels = self.spread_of("Microseconds that workers waited for transfers", out), self.spread_of("Microseconds in kernels", out)
         run_us = self.spread_of("Microseconds of the run", out)

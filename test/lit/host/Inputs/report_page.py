@@ -56,6 +56,7 @@ for engine in ["threads", "serial", "timing", "process"]:
     assert all(t[0] > 0 and 0 <= t[2] and t[2] + t[3] <= info["end"] for t in tasks), tasks
     cells = [c.text for c in elements(root, "td")]
     assert cells.count("10") >= 2, cells  # tasks of each kernel
+    assert any(c and c.endswith('a & b "<c>.pto') for c in cells), cells  # the program
     assert "20" in cells and section(root, "Graph"), cells
     assert ("cycles" in re.sub("<script>.*</script>", "", text, flags=re.S)) == (engine == "timing")
 
@@ -111,6 +112,8 @@ for check in ([], ["--check"]):
     for kernel, count in (("make", 15), ("take", 15)):
         assert sum(int(t.split()[0]) for t in titles if " of %d tasks" % count in t) == 30, titles
     assert section(root, "Memory over time") and re.search("bytes of the heap in use, at most [1-9]", open(page).read())
+    areas = [e.get("d") for e in root.iter("{http://www.w3.org/1999/xhtml}path") if e.get("class") == "area"]
+    assert len(areas) == 2 and all("V0.0H" in a for a in areas), areas  # each reaches its most
 # The arguments of each task: `make` reads x and writes the tensor a of the heap, of which `take` is given all.
 text = open(page).read()
 info, tasks, _ = timeline.read(text)
