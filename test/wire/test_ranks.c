@@ -29,14 +29,19 @@ struct program {
     int rank;
 };
 
-static PTORuntime *create(struct wire *w, PTOEngine engine, int64_t window)
+static PTORuntime *create_keeping(struct wire *w, PTOEngine engine, int64_t window, int64_t copy_bytes)
 {
-    const struct dist_config ranks = {.wire = w, .copy_bytes = KEPT, .sends = 2};
+    const struct dist_config ranks = {.wire = w, .copy_bytes = copy_bytes, .sends = 2};
     PTOStatus status;
     PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = engine, .task_window = window, .workers = {1, 1, 1, 1}},
                                         &ranks, &status);
     if (!rt) fprintf(stderr, "%s\n", pto_last_error(NULL));
     return rt;
+}
+
+static PTORuntime *create(struct wire *w, PTOEngine engine, int64_t window)
+{
+    return create_keeping(w, engine, window, KEPT);
 }
 
 static void distribute(PTORuntime *rt, const void *matrix, int64_t side, int64_t cell_rows, int64_t cell_cols,
@@ -290,7 +295,7 @@ static int count_messages(struct wire *w, int rank, void *arg)
 {
     static double m[3][CELLS];
     struct shared *shared = arg;
-    PTORuntime *rt = create(w, PTO_ENGINE_THREADS, 16);
+    PTORuntime *rt = create_keeping(w, PTO_ENGINE_THREADS, 16, shared->number == 2 ? 0 : KEPT);
     const bool is_sweep = shared->number == 1;
     const int64_t cols = is_sweep ? SIDE / 2 : TILE;
     (void)rank;
@@ -316,6 +321,7 @@ TEST(messages_are_those_of_the_distribution)
     EXPECT_EQ(messages_of(s, 0, 2, 4), TILES * TILES * 2); /* 2 x 2 */
     EXPECT_EQ(messages_of(s, 1, 1, 2), 2 * TILES);         /* the border between two halves, in both directions */
     EXPECT_EQ(messages_of(s, 0, 1, 1), 0);
+    EXPECT_EQ(messages_of(s, 2, 1, 2), TILES * TILES * TILES / 2); /* no copy is kept for a second use */
 }
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
