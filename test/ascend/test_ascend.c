@@ -313,6 +313,48 @@ TEST(a_cancelled_run_waits_for_the_kernels_that_run)
     CLOSE(rt);
 }
 
+static void run_long(PTORuntime *rt, void *arg)
+{
+    pto_buffer(rt, arg, 8 * N);
+    SUBMIT(rt, &sleeping, PTO_INOUT(arg, 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR((int64_t)400));
+}
+
+/* How many calls the library that is closed has had. */
+static int calls(void)
+{
+    FILE *in = fopen(log_path, "r");
+    char line[512];
+    int count = 0;
+    while (in && fgets(line, sizeof line, in)) sscanf(line, "# ABI stub, not run on Ascend: %d calls", &count);
+    if (in) fclose(in);
+    return count;
+}
+
+TEST(a_long_kernel_is_asked_for_less_and_less)
+{
+    PTORuntime *rt = create(PTO_ENGINE_SERIAL);
+    struct arrays a = {.x = {1}};
+    EXPECT_EQ(pto_runtime_run(rt, run_long, a.x), PTO_OK);
+    CLOSE(rt);
+    EXPECT(calls() > 0 && calls() < 2000); /* a call takes a microsecond, the kernel 400,000 */
+}
+
+static void awaits_its_own(PTORuntime *rt, void *arg)
+{
+    int64_t own[2] = {3, 4};
+    add_up(rt, arg);
+    EXPECT_EQ(pto_await(rt, own, 0, sizeof own), PTO_OK);
+    EXPECT_EQ(own[0] + own[1], 7);
+}
+
+TEST(memory_that_the_device_does_not_know_is_there_at_once)
+{
+    PTORuntime *rt = create(PTO_ENGINE_THREADS);
+    struct arrays a = {.x = {1}};
+    EXPECT_EQ(pto_runtime_run(rt, awaits_its_own, &a), PTO_OK);
+    CLOSE(rt);
+}
+
 /* ---- traps of the stub, which is why a test over it means something ---------------------------------------------- */
 
 static void run_overrun(PTORuntime *rt, void *arg)

@@ -1,7 +1,9 @@
 /* case_count.c - counts of references (registry/count.h): each user writes a word of its own before it drops its
  * reference, and who drops the last one reads them all, once. */
 #include "cases.h"
+#include "registry/arrow.h"
 #include "registry/count.h"
+#include <pto/pto_registry.h>
 #include <string.h>
 
 enum { USERS = 2 };
@@ -86,9 +88,53 @@ static void count_enter_body(void)
     run(use_twice, 1, true);
 }
 
+/* ---- the levels of an array of Arrow, of which a consumer has moved the inner one elsewhere ---------------------- */
+
+static struct ArrowArray outer, inner;
+
+static void elements_are_free(void *context) { destroy(), (void)context; }
+
+static void *release_inner(void *arg)
+{
+    check_name("user");
+    payload[0] = 1;
+    inner.release(&inner);
+    while (!load_relaxed(&over)) ptoi_yield();
+    return arg;
+}
+
+static void count_levels_body(void)
+{
+    static int64_t elements[2];
+    ptoi_thread t;
+    struct ArrowSchema schema;
+    memset(payload, 0, sizeof payload);
+    payload[1] = 1;
+    destroyed = 0;
+    store_relaxed(&over, 0);
+    PTOTensor *tensor = pto_tensor_attach(&(PTOForeign){.address = elements,
+                                                        .bytes = sizeof elements,
+                                                        .type = PTO_I64,
+                                                        .rank = 2,
+                                                        .shape = (int64_t[]){1, 2},
+                                                        .release = elements_are_free});
+    CHECK_THAT(pto_tensor_to_arrow(tensor, &outer, &schema) == PTO_OK);
+    schema.release(&schema);
+    pto_tensor_release(tensor);
+    inner = *outer.children[0];
+    outer.children[0]->release = NULL;
+    ptoi_thread_start(&t, release_inner, NULL);
+    payload[USERS] = 1;
+    outer.release(&outer);
+    store_relaxed(&over, 1);
+    ptoi_thread_join(t);
+    CHECK_THAT(destroyed == 1);
+}
+
 #define COUNT(name_, about_)                                                                                           \
     const struct check_case check_case_##name_ = {                                                                     \
         .name = #name_, .about = about_, .body = name_##_body, .is_small = true, .preemptions = -1, .stale = -1};
 COUNT(count, "word form: one of three destroys, after all that the others did")
 COUNT(count_spread, "spread form: a slot's operations are counted once, and the closer sees what came before them")
 COUNT(count_enter, "the spread form is entered beside operations on the word")
+COUNT(count_levels, "the release of the last level of an exported array comes after what was done before the others")

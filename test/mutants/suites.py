@@ -22,7 +22,7 @@ WIRES = ("wire_local", "wire_programs", "wire_plans", *OF_REPORTS, "wire_options
 PYTHON = ("python_calls", "python_exchange", "python_registry", "python_views", "python_messages")
 MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",),
                 "test_resident": ("test_resident", "hosted"), "device_graphs": ("resident_graphs", "hosted"),
-                "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
+                "test_ascend": ("test_ascend", "stub_new", "unit_kernels"), "wire_of_mpi": ("check_wire", "pto_wire_mpi")}
 MORE_TARGETS.update((name, ("all",)) for name in WIRES + ("report_page",))
 MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
 LINKS = {name: LINKED + ("check_wire",) for name in WIRES + ("report_page",)}
@@ -48,6 +48,7 @@ MAP = [
     ("runtime/api/unwind", ["test_unwind", "wire_options", "wire_programs", "lit_run"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
     ("runtime/dist", ["test_ranks", "test_ranks_refused", *WIRES]),
+    ("runtime/wire/mpi", ["wire_of_mpi", *WIRES]),
     ("runtime/wire", [*WIRES]),
     ("runtime/engine", ["test_runtime", "test_lanes", "test_chaining", "test_fast_path"] + GRAPHS + ["lit_host", "random_valid"]),
     ("runtime", ["test_runtime"] + GRAPHS + ["lit_host", "random_valid"]),

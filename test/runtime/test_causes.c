@@ -202,3 +202,18 @@ TEST(the_longest_waits_are_kept)
     assert_int_equal(m.waits, METERED_WAITS);
     assert_true(least > 2);
 }
+
+TEST(waits_at_one_place_for_one_tensor_are_added_up)
+{
+    static const PTOSite site;
+    static const char x[] = "x", y[] = "y";
+    struct meter m = {0};
+    ptoi_meter_waited(&m, CAUSE_AWAIT, &site, x, 5);
+    ptoi_meter_waited(&m, CAUSE_AWAIT, &site, y, 1);
+    ptoi_meter_waited(&m, CAUSE_AWAIT, &site, x, 7);
+    assert_int_equal(m.waits, 2);
+    assert_ptr_equal(m.wait[0].tensor, x);
+    assert_int_equal(m.wait[0].time, 12);
+    assert_int_equal(m.wait[0].count, 2);
+    assert_int_equal(m.wait[1].count, 1);
+}

@@ -45,6 +45,10 @@ TEST(statistics_of_flow_control_begin_with_the_run)
         EXPECT_EQ(s->task_ring_hwm, 1);
         EXPECT(s->ready_queue_hwm <= 1);
         EXPECT(s->heap_ring_stalls == 0 && s->heap_ring_stall_ns == 0 && s->task_ring_stalls == 0);
+        EXPECT_EQ(pto_runtime_run(rt, fills_all, NULL), PTO_OK);
+        EXPECT(pto_get_flow_stats(rt)->ready_queue_hwm > 0);
+        pto_reset_flow_stats(rt); /* or with the call that says so */
+        EXPECT_EQ(pto_get_flow_stats(rt)->ready_queue_hwm, 0);
         pto_runtime_destroy(rt);
     }
 }

@@ -78,6 +78,17 @@ TEST(a_program_that_keeps_everything_is_not_looked_at_whole_for_each_buffer)
     drop(&f);
 }
 
+TEST(what_a_deeper_scope_has_consumed_is_no_part_of_the_maximum)
+{
+    struct fixture f = make(4096, 4096, 8);
+    uint64_t at;
+    EXPECT(try_alloc(&f, 5, 64, &at));
+    consume(&f, at);
+    EXPECT(try_alloc(&f, 1, 64, &at));
+    EXPECT_EQ(f.h.used_bytes_max, 64);
+    drop(&f);
+}
+
 TEST(h35_an_empty_heap_takes_any_request_that_fits)
 {
     struct fixture f = make(256, 256, 1);

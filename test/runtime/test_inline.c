@@ -332,6 +332,8 @@ TEST(a_kernel_whose_calls_differ_is_expected_to_be_long)
     ptoi_grain_measured(&g, kernel, 100);
     EXPECT(ptoi_grain_is_fine(&g, kernel));
     EXPECT_EQ(ptoi_grain_ns(&g, kernel), 100);
+    for (int i = 0; i < 400; i++) ptoi_grain_measured(&g, kernel, 5000000); /* more than the word has bits for */
+    EXPECT_EQ(ptoi_grain_ns(&g, kernel), (1 << 20) - 1);
 }
 #endif
 

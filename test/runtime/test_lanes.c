@@ -1,5 +1,7 @@
 /* test_lanes.c - what waits in the lane of a worker: short work in numbers, behind long work almost nothing; and who
  * serves it. */
+#include "api/runtime.h"
+#include "engine/threads_parts.h"
 #include "submit/flow.h"
 #include "shared/processors.h"
 #include "submit.h"
@@ -169,6 +171,18 @@ TEST(a_waiting_orchestrator_serves_a_lane_where_workers_are_as_many_as_processor
 #if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__ /* there no kernel is short */
     EXPECT(atomic_load(&by_orchestrator) > 0);
 #endif
+}
+
+TEST(where_workers_are_fewer_than_processors_the_orchestrator_serves_no_lane)
+{
+    const int processors = ptoi_processors();
+    for (int workers = processors - 1; processors > 1 && workers <= processors; workers++) {
+        PTORuntime *rt = pto_runtime_create(&(PTOConfig){.workers = {[PTO_WORKER_VECTOR] = workers}}, NULL);
+        assert_non_null(rt);
+        const struct threads *e = rt->core.state;
+        assert_ptr_equal(e->helper_lane, workers < processors ? NULL : &e->lane[workers - 1]);
+        pto_runtime_destroy(rt);
+    }
 }
 
 static _Atomic int now_running, most_running;

@@ -121,3 +121,19 @@ TEST(the_most_urgent_message_leaves_first)
     EXPECT_EQ(predicted(&p, 0, 4, 8, 1), (2 << 20) + (10 << 20));
     ptoi_plan_close(&p);
 }
+
+/* A long list of readers of one box has it once. */
+TEST(equal_boxes_one_after_the_other_are_one)
+{
+    struct plan p;
+    EXPECT(ptoi_plan_open(&p, 1));
+    for (int reader = 0; reader < 5; reader++) {
+        task(&p, 0, 10);
+        use(&p, X, part(0, 4), true, false);
+    }
+    EXPECT(p.accesses == 5 && p.boxes == 1);
+    task(&p, 0, 10);
+    use(&p, X, part(0, 5), true, false);
+    EXPECT(p.accesses == 6 && p.boxes == 2);
+    ptoi_plan_close(&p);
+}

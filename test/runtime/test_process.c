@@ -229,6 +229,20 @@ TEST(what_ran_when_the_worker_process_died_is_named)
     pto_runtime_destroy(rt);
 }
 
+static int k_leave(const PTOArg *a) { _exit(*(int64_t *)a[0].ptr == 0 ? 3 : 4); }
+static const PTOKernel leaves = {.name = "leaves", .worker = PTO_WORKER_VECTOR, .fn = k_leave};
+
+static void one_leaves(PTORuntime *rt, void *arg) { SUBMIT(rt, &leaves, PTO_INOUT(arg, 0, I64(1))); }
+
+TEST(a_kernel_that_ends_the_worker_process_is_reported_with_its_exit_code)
+{
+    PTORuntime *rt = create((PTOConfig){0});
+    share->x[0] = 0;
+    EXPECT_EQ(pto_runtime_run(rt, one_leaves, share->x), PTO_ERR_LOST);
+    EXPECT(strstr(pto_last_error(rt), "the worker process died: exit code 3"));
+    pto_runtime_destroy(rt);
+}
+
 /* ---- the orchestrator's process dies ---- */
 TEST(the_worker_process_ends_with_its_parent)
 {
@@ -277,6 +291,28 @@ TEST(waiting_for_one_long_kernel_and_an_idle_runtime_use_no_processor_time)
     EXPECT(cpu_us(RUSAGE_SELF) - made < 100000); /* of two seconds */
     pto_runtime_destroy(rt);
     EXPECT(cpu_us(RUSAGE_CHILDREN) - children < 100000); /* with the beginning and the end of the process */
+}
+
+/* A sleeper looks by itself every 20 ms. */
+static void awaits_short_ones(PTORuntime *rt, void *arg)
+{
+    struct shared *s = arg;
+    s->got = INT64_MAX;
+    for (int i = 0; i < 20; i++) {
+        const int64_t since = now_ms();
+        SUBMIT(rt, &sleepy, PTO_INOUT(s->x, 0, I64(1)), PTO_SCALAR((int64_t)10000));
+        pto_await(rt, s->x, 0, 8);
+        const int64_t took = now_ms() - since;
+        s->got = took < s->got ? took : s->got;
+    }
+}
+
+TEST(an_orchestrator_that_sleeps_is_woken_by_the_end_of_a_task)
+{
+    PTORuntime *rt = create((PTOConfig){.workers = {1, 1}});
+    EXPECT_EQ(pto_runtime_run(rt, awaits_short_ones, share), PTO_OK);
+    EXPECT(share->got < 18);
+    pto_runtime_destroy(rt);
 }
 
 /* ---- watchdog ---- */

@@ -61,6 +61,11 @@ TEST(recorded_times_are_nanoseconds_of_the_run)
                              (long long)(t->submitted - t->begin));
             }
             EXPECT(rt->core.recorder->samples == TASKS);
+            for (int i = 0; i < TASKS; i++) {
+                expect_inside(rt->core.recorder->sample[i].at, before, after);
+                EXPECT(rt->core.recorder->sample[i].tasks > 0); /* its own task is in flight */
+            }
+            EXPECT(rt->core.recorder->steps > 0 || engines[n] == PTO_ENGINE_SERIAL);
             for (uint64_t i = 0; i < rt->core.recorder->steps; i++)
                 EXPECT(rt->core.recorder->step[i].begin <= rt->core.recorder->step[i].end);
         }

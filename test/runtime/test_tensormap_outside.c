@@ -122,3 +122,14 @@ TEST(a_buffer_found_before_a_join_is_still_good_after_it)
     for (int k = 0; k < 3; k++) EXPECT(find(m, b[k], bytes_of(0, 300), ACCESS_WRITE) == 3);
     ptoi_map_destroy(m);
 }
+
+TEST(the_place_of_a_joined_buffer_serves_another)
+{
+    struct tensormap *m = ptoi_map_create(16, WINDOW, 2);
+    EXPECT(m != NULL);
+    for (int64_t k = 0; k < 4 * SLOT_REST; k++) { /* the third is one too many, and so is each after it */
+        struct region r = bytes_of((k % 3 * 100 + k) * 1000, 100);
+        EXPECT(ptoi_map_find_outside(m, &r) && ptoi_map_is_valid(m));
+    }
+    ptoi_map_destroy(m);
+}

@@ -38,6 +38,24 @@ TEST(recursion_is_limited_and_reported_with_the_calls)
     }
 }
 
+static void open_scopes(PTORuntime *rt, void *arg)
+{
+    for (struct shared *s = arg; s->got < s->n; s->got++) pto_scope_begin(rt);
+}
+
+TEST(a_scope_too_deep_ends_the_entry)
+{
+    PTOConfig c = {.recursion_limit = 4};
+    EACH_ENGINE(c)
+    {
+        PTORuntime *rt = create(&c);
+        struct shared *s = renew((struct shared){.n = 200});
+        EXPECT_EQ(pto_run_entry(rt, open_scopes, s), PTO_ERR_RECURSION);
+        EXPECT_EQ(s->got, 128);
+        pto_runtime_destroy(rt);
+    }
+}
+
 static void arithmetic(PTORuntime *rt, void *arg)
 {
     struct shared *s = arg;

@@ -115,13 +115,21 @@ static void nothing_for_a_while(PTORuntime *rt, void *arg)
     usleep(400000);
 }
 
-TEST(a_run_without_kernels_is_left_alone)
+static void nothing_after_a_kernel(PTORuntime *rt, void *arg)
+{
+    SUBMIT(rt, &nothing, PTO_INOUT(arg, 0, 8));
+    pto_await(rt, arg, 0, 8);
+    usleep(400000);
+}
+
+TEST(a_run_where_no_kernel_runs_is_left_alone)
 {
     for (int e = 0; e < ENGINES; e++) {
         const PTOConfig c = {.engine = engines[e], .watchdog_seconds = 0.1};
         PTORuntime *rt = pto_runtime_create(&c, NULL);
         assert_non_null(rt);
         EXPECT_EQ(pto_runtime_run(rt, nothing_for_a_while, NULL), PTO_OK);
+        EXPECT_EQ(pto_runtime_run(rt, nothing_after_a_kernel, &(int64_t){0}), PTO_OK);
         pto_runtime_destroy(rt);
     }
 }

@@ -29,14 +29,19 @@ struct program {
     int rank;
 };
 
-static PTORuntime *create(struct wire *w, PTOEngine engine, int64_t window)
+static PTORuntime *create_keeping(struct wire *w, PTOEngine engine, int64_t window, int64_t copy_bytes)
 {
-    const struct dist_config ranks = {.wire = w, .copy_bytes = KEPT, .sends = 2};
+    const struct dist_config ranks = {.wire = w, .copy_bytes = copy_bytes, .sends = 2};
     PTOStatus status;
     PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = engine, .task_window = window, .workers = {1, 1, 1, 1}},
                                         &ranks, &status);
     if (!rt) fprintf(stderr, "%s\n", pto_last_error(NULL));
     return rt;
+}
+
+static PTORuntime *create(struct wire *w, PTOEngine engine, int64_t window)
+{
+    return create_keeping(w, engine, window, KEPT);
 }
 
 static void distribute(PTORuntime *rt, const void *matrix, int64_t side, int64_t cell_rows, int64_t cell_cols,
@@ -290,7 +295,7 @@ static int count_messages(struct wire *w, int rank, void *arg)
 {
     static double m[3][CELLS];
     struct shared *shared = arg;
-    PTORuntime *rt = create(w, PTO_ENGINE_THREADS, 16);
+    PTORuntime *rt = create_keeping(w, PTO_ENGINE_THREADS, 16, shared->number == 2 ? 0 : KEPT);
     const bool is_sweep = shared->number == 1;
     const int64_t cols = is_sweep ? SIDE / 2 : TILE;
     (void)rank;
@@ -316,12 +321,24 @@ TEST(messages_are_those_of_the_distribution)
     EXPECT_EQ(messages_of(s, 0, 2, 4), TILES * TILES * 2); /* 2 x 2 */
     EXPECT_EQ(messages_of(s, 1, 1, 2), 2 * TILES);         /* the border between two halves, in both directions */
     EXPECT_EQ(messages_of(s, 0, 1, 1), 0);
+    EXPECT_EQ(messages_of(s, 2, 1, 2), TILES * TILES * TILES / 2); /* no copy is kept for a second use */
 }
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
 
 static int fails_late(const PTOArg *a) { return a[1].value.i64 == 17 ? 5 : 0; }
 static const PTOKernel failing = {.name = "failing", .worker = PTO_WORKER_VECTOR, .fn = fails_late};
+
+/* As many parameters as a call can name, and each but the first is read and written. */
+static int64_t submit_too_many(PTORuntime *rt, double *matrix)
+{
+    const struct rectangle row = {0, {1, SIDE}, {SIDE, 1}};
+    const PTOPart part = {.rank = 2, .shape = (int64_t[]){1, 1}, .stride = (int64_t[]){SIDE, 1}};
+    void *made = NULL;
+    PTOTaskParam params[PTO_TASK_PARAMS] = {view_to(PTO_PARAM_OUTPUT, NULL, &row, &made)};
+    for (int i = 1; i < PTO_TASK_PARAMS; i++) params[i] = view_to(PTO_PARAM_INOUT_PART, matrix, &row, &part);
+    return pto_submit_task(rt, &failing, params, PTO_TASK_PARAMS);
+}
 
 static void each_row(PTORuntime *rt, void *arg)
 {
@@ -336,22 +353,26 @@ static void each_row(PTORuntime *rt, void *arg)
                                  PTO_SCALAR(scalar)};
         PTOTaskParam fails[] = {view(PTO_PARAM_INOUT, p->matrix, &a), PTO_SCALAR(n)};
         PTOTaskParam wrong[] = {PTO_INOUT(unknown, 0, sizeof unknown), PTO_SCALAR(n)};
+        PTOTaskParam negative[] = {PTO_INOUT(p->matrix, 0, -8), PTO_SCALAR(n)};
         if (number == 0 && pto_submit_task(rt, &failing, fails, 2) < 0) return;
         if (number == 2 && n == 20 && pto_submit_task(rt, &failing, wrong, 2) < 0) return;
+        if (number == 7 && n == 20 && submit_too_many(rt, p->matrix) < 0) return;
+        if (number == 5 && n == 20 && pto_submit_task(rt, &failing, negative, 2) < 0) return;
         if (pto_submit_task(rt, &overwrites, params, 3) < 0) return;
     }
 }
 
 static int does_nothing(const PTOArg *a) { return a[0].ptr ? 0 : 1; }
 static const PTOKernel nothing = {.name = "nothing", .worker = PTO_WORKER_VECTOR, .fn = does_nothing};
-enum { MANY = 4 * COMPARED_TASKS, WRONG_AT = COMPARED_TASKS + 77 };
+enum { MANY = 4 * COMPARED_TASKS, WRONG_AT = COMPARED_TASKS + 77, EARLY = 77 };
 
 /* No await: only the comparisons on the way find what differs. */
 static void many_rows(PTORuntime *rt, void *arg)
 {
     struct program *p = arg;
     const bool is_wrong = p->shared->number == 4 && p->rank == 1;
-    for (int64_t n = 0; n < MANY; n++) {
+    const int64_t count = p->shared->number == 4 ? MANY : p->rank == 1 ? EARLY : 2 * EARLY;
+    for (int64_t n = 0; n < count; n++) {
         const struct rectangle a = {n % SIDE * SIDE, {1, SIDE}, {SIDE, 1}};
         const PTOTaskParam params[] = {view(PTO_PARAM_INOUT, p->matrix, &a),
                                        PTO_SCALAR(is_wrong && n == WRONG_AT ? -1 : n)};
@@ -365,7 +386,7 @@ static int run_failing(struct wire *w, int rank, void *arg)
     static double matrix[CELLS];
     struct shared *shared = arg;
     struct program p = {.shared = shared, .matrix = matrix, .rank = rank};
-    const bool is_long = shared->number == 4;
+    const bool is_long = shared->number == 4 || shared->number == 6;
     PTORuntime *rt = create(w, shared->seed ? PTO_ENGINE_THREADS : PTO_ENGINE_SERIAL, is_long ? 512 : 8);
     if (!rt) return 1;
     distribute(rt, matrix, SIDE, 1, SIDE, 3, 1);
@@ -502,9 +523,34 @@ TEST(ranks_that_disagree_are_found_while_they_run)
     for (int k = 0; k < 3; k++) EXPECT_EQ(s->ids[k], 3 * COMPARED_TASKS - 1);
 }
 
+TEST(a_rank_whose_program_ends_early_is_found)
+{
+    expect_failure(ranks_share(sizeof(struct shared)), 6, 0, PTO_ERR_STATE,
+                   "ranks 0 and 1 disagree at step 77 of the program: the program asks for a task and the end of the "
+                   "program;");
+}
+
+TEST(more_parameters_than_a_task_may_have_are_refused)
+{
+    expect_failure(ranks_share(sizeof(struct shared)), 7, 0, PTO_ERR_ARGUMENT, "64 parameters");
+}
+
+/* A mistake that all ranks make is reported by each of them as its own. */
+static void expect_refusal(int64_t number, const char *text)
+{
+    struct shared *s = ranks_share(sizeof *s);
+    expect_failure(s, number, 0, PTO_ERR_ARGUMENT, text);
+    for (int k = 0; k < 3; k++) EXPECT(!strstr(s->text[k], "(on rank "));
+}
+
 TEST(memory_that_is_not_registered_is_refused)
 {
-    expect_failure(ranks_share(sizeof(struct shared)), 2, 0, PTO_ERR_ARGUMENT, "pto_buffer has not registered");
+    expect_refusal(2, "pto_buffer has not registered");
+}
+
+TEST(a_parameter_that_the_submit_refuses_is_refused_on_all_ranks)
+{
+    expect_refusal(5, "-8 bytes");
 }
 
 TEST(a_message_that_is_lost_ends_the_run_on_all_ranks)

@@ -39,6 +39,8 @@ def judge(fail, name, code):
     errors = [line for line in done.stderr.splitlines() if line.startswith("error") or ": error: " in line]
     if len(errors) != 1 or "ascend: " not in errors[0] or name not in errors[0]:
         wrong.append("the message")
+    if name.startswith(("aclrtKernelArgs", "aclrtLaunchKernel")) and errors and not re.match(r".*\.pto:\d+:\d+: error: ", errors[0]):
+        wrong.append("the message has no place of a task that was not launched")
     wrong += [line for line in log if line.startswith(("MISTAKE", "LEAK"))]
     if not re.fullmatch(r"# ABI stub, not run on Ascend: \d+ calls, 0 mistakes, 0 leaks", log[-1]):
         wrong.append(log[-1])
