@@ -58,8 +58,9 @@ class Example:
         """How many warnings W07.  Plans that give the same C have one program, that of the first."""
         source, text = ["build", "--plan=" + plan, source_of(self.name), "-o"], self.path("program.c")
         code, said = call([self.ptoc, *source, text, "--emit=c"])
-        with open(text) as f:
-            self.first[plan] = self.same.setdefault(f.read(), plan)
+        if code == 0:
+            with open(text) as f:
+                self.first[plan] = self.same.setdefault(f.read(), plan)
         if code == 0 and self.first[plan] == plan:
             code, said = call([self.ptoc, *source, self.path(plan), "--cpu=native", "-O0"])
         if code != 0:

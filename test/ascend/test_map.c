@@ -50,7 +50,7 @@ ssize_t __wrap___getdelim(char **line, size_t *room, int end, FILE *in)
 
 static PTOStatus load(struct kernel_map *map, const char *text, char message[256])
 {
-    static char path[] = "/tmp/test_map_XXXXXX";
+    char path[] = "/tmp/test_map_XXXXXX";
     const int file = mkstemp(path);
     FILE *out = file >= 0 ? fdopen(file, "w") : NULL;
     assert_non_null(out);

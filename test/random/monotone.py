@@ -82,7 +82,7 @@ class Sweep:
                 if not done(build + ["--emit=c", "-o", text]):
                     return False
                 with open(text) as made_c:
-                    same = hash(made_c.read())
+                    same = made_c.read()
                 if same in seen:  # another plan that gave the same program
                     continue
                 seen.add(same)

@@ -240,7 +240,7 @@ def values(rng, name, t, shape, m):
 
 def arrays_of(module, numbers, sizes):
     """{case: {formal: its elements}}; zeros where it is only written."""
-    named, made = dict(zip("MNK", (sizes[0], sizes[1], sizes[2]))), {}
+    named, made = dict(zip("MNK", sizes)), {}
     for number in numbers:
         rng, made[number] = np.random.default_rng([number, *sizes]), {}
         for name, t, extents in formals_of(CASES[module][number]):
