@@ -128,10 +128,12 @@ static int64_t advised_ring(struct emitter *e, int64_t ring, int rings, int64_t 
     return wanted > least ? wanted : least;
 }
 
+static bool is_function(const struct symbol *callee) { return callee && callee->kind == SYM_ORCH; }
+
 /* A call of a function that does not fit by itself, whatever it is given. */
 static bool is_said_there(struct emitter *e, const struct symbol *callee, int64_t ring, int64_t capacity)
 {
-    if (!callee || callee->kind != SYM_ORCH) return false;
+    if (!is_function(callee)) return false;
     const struct function_bounds *f = bounds_of(e->plan, callee, callee->decl->orch.exported);
     return f && (f->worst.bytes > capacity || (f->one && f->one_bytes > ring));
 }
@@ -156,7 +158,9 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
             diag_note(e->front->diag, p->largest->decl->name_at.end ? p->largest->decl->name_at : p->largest->decl->at,
                       "the largest that is held then is '%s' with %" PRId64 " bytes; '%s' adds %" PRId64,
                       p->largest->name, p->largest_bytes, p->at.name, p->fresh);
-        const int64_t least = (p->bytes + rings - 1) / rings > p->fresh ? (p->bytes + rings - 1) / rings : p->fresh;
+        const int64_t share = (p->bytes + rings - 1) / rings;
+        const int64_t one = is_function(p->at.callee) ? 0 : p->fresh; /* a callee's buffers share the rings, too */
+        const int64_t least = share > one ? share : one;
         diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a lifetime earlier",
                   advised_ring(e, ring, rings, least));
     }

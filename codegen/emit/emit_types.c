@@ -43,7 +43,6 @@ static const char *value_text(struct emitter *e, const struct symbol *s)
 
 static void print_name(struct emitter *e, struct span at, const char *indent, const char *what, const struct symbol *s)
 {
-    if (!s || !s->type) return;
     out_line(e->out, "%5d  %s%s%s: %s%s", line_of(e, at), indent, what, s->name, type_string(e, s->type),
              value_text(e, s));
 }

@@ -134,8 +134,7 @@ static void verify_extents(struct verifier *v, const struct region *r)
     for (int d = 0; d < r->base_rank; d++)
         if (size_is_const(r->low[d], &low) && size_is_const(r->span[d], &span) &&
             size_is_const(r->base->type->extent[d], &extent))
-            expect(v, low >= 0 && span >= 0 && low <= extent && span <= extent - low,
-                   "is viewed outside of its extents", r->base->name);
+            expect(v, low >= 0 && span <= extent - low, "is viewed outside of its extents", r->base->name);
 }
 
 static void verify_view(struct verifier *v, struct state *s, const struct ir_view *view)

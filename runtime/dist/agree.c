@@ -3,8 +3,8 @@
  * Idea       a step is a task, an await or the end of the program.  Its hash has the kernel, the numbers of buffers,
  *            the boxes and the bits of scalars, never an address or a time.  If the hashes differ, the ranks search for
  *            the first step at which they did (disagree.c), and each names its own place of that step.
- *            At every COMPARED_TASKS-th task a comparison begins, and no rank waits for it: its answer is read when the
- *            next one begins, so all ranks that disagree search at the same step.
+ *            After every COMPARED_STEPS steps a comparison begins, and no rank waits for it: its answer is read when
+ *            the next one begins, so all ranks that disagree search after the same comparison.
  * Invariant  a comparison has ended before anything else is reduced.
  * Blocks     ptoi_dist_agree and ptoi_dist_end: until all ranks have come.  ptoi_dist_compare: until they have come to
  *            the comparison before.
@@ -34,8 +34,9 @@ void ptoi_dist_end_step(struct dist *d, const char *name)
     a->begin = a->end;
 }
 
-static struct comparison comparison_now(const struct dist *d)
+static struct comparison comparison_now(struct dist *d)
 {
+    d->compared = d->steps;
     return (struct comparison){.mine = {d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0, d->steps}};
 }
 
@@ -44,8 +45,11 @@ static bool agree_on(struct dist *d, struct comparison *c)
 {
     if (ptoi_orch_has_failed(&d->core->orch)) return false;
     if (!c->is_answered && !ptoi_transfers_reduce(&d->transfers, false, c->mine, c->least, c->most)) return false;
-    if (!c->most[FAILS] && (c->least[0] != c->most[0] || c->least[1] != c->most[1]))
-        ptoi_dist_fail_disagreement(d, c->least[1], c->most[1]);
+    if (c->most[FAILS]) return !ptoi_orch_has_failed(&d->core->orch);
+    if (c->least[0] == c->most[0] && c->least[1] == c->most[1])
+        d->agreed = c->mine[1];
+    else
+        ptoi_dist_fail_disagreement(d, c->least[1]);
     return !ptoi_orch_has_failed(&d->core->orch);
 }
 
@@ -77,8 +81,7 @@ void ptoi_dist_meet(void *dist)
 
 bool ptoi_dist_compare(struct dist *d)
 {
-    const int64_t tasks = load_relaxed(&d->tasks); /* relaxed: ours */
-    if (d->plan || tasks == 0 || tasks % COMPARED_TASKS != 0) return true;
+    if (d->plan || d->steps - d->compared < COMPARED_STEPS) return true;
     if (!end_comparison(d)) return false;
     struct comparison *c = &d->comparison;
     *c = comparison_now(d);
@@ -91,7 +94,7 @@ void ptoi_dist_begin(struct dist *d)
 {
     store_relaxed(&d->tasks, 0); /* relaxed: see dist.h */
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
-    d->steps = d->asked.begin = d->asked.end = 0;
+    d->steps = d->agreed = d->compared = d->asked.begin = d->asked.end = 0;
     d->held_count = d->packed_count = 0;
     d->packs = false;
     if (d->notes.task) memset(d->notes.task, 0, d->notes.used * sizeof *d->notes.task);

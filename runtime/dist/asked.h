@@ -5,7 +5,7 @@
  * Owner      the orchestrator; struct dist has it.
  * Invariant  never an address, a time or the size of a ring.
  * Blocks     never.
- * Tests      test/wire/test_ranks.c */
+ * Tests      test/wire/test_ranks_failing.c */
 #ifndef PTOI_ASKED_H
 #define PTOI_ASKED_H
 #include <stdint.h>

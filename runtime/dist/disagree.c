@@ -4,7 +4,7 @@
  *            hash differs is searched, then its first word that does; the value of rank 0 is compared with that of the
  *            first rank that has another one.
  * Blocks     until all ranks have come.
- * Tests      test/wire/test_ranks.c */
+ * Tests      test/wire/test_ranks_failing.c */
 #include "dist.h"
 #include "submit/failing.h"
 #include <inttypes.h>
@@ -39,9 +39,9 @@ static bool is_same(struct dist *d, uint64_t step)
 }
 
 /* false: the run has failed. */
-static bool find_step(struct dist *d, uint64_t least_steps, uint64_t most_steps, uint64_t *step)
+static bool find_step(struct dist *d, uint64_t least_steps, uint64_t *step)
 {
-    uint64_t low = most_steps > STEPS ? most_steps - STEPS : 0, high = least_steps;
+    uint64_t low = d->agreed, high = least_steps;
     while (low < high) { /* the steps below low are the same, that of high is not, or not there */
         const uint64_t middle = low + (high - low) / 2;
         const bool same = is_same(d, middle);
@@ -192,13 +192,13 @@ static bool write_values(struct dist *d, uint64_t step, const struct difference 
     return true;
 }
 
-void ptoi_dist_fail_disagreement(struct dist *d, uint64_t least_steps, uint64_t most_steps)
+void ptoi_dist_fail_disagreement(struct dist *d, uint64_t least_steps)
 {
     static const char rule[] = "what it does may not depend on the rank";
     char subject[TEXT], value[2][TEXT];
     struct difference x;
     uint64_t step;
-    if (!find_step(d, least_steps, most_steps, &step)) return;
+    if (!find_step(d, least_steps, &step)) return;
     const PTOSite *site = step < d->steps ? ptoi_dist_step_at(d, step)->site : NULL;
     if (find_difference(d, step, &x) && write_values(d, step, &x, value)) {
         write_subject(&x, subject);

@@ -65,9 +65,11 @@ struct step {
     const char *name;           /* of the kernel; NULL: it is no task */
     uint64_t first_word, words; /* of struct asked */
 };
-/* The steps that are kept, a power of two, and after how many tasks the ranks compare their hashes: where they differ
- * at one comparison, the first difference lies behind the comparison before, and is searched at the next. */
-enum { COMPARED_TASKS = 16384, STEPS = 2 * COMPARED_TASKS };
+/* After how many steps the ranks compare their hashes, and the steps that are kept, a power of two: where they differ
+ * at one comparison, the first difference lies after the comparison before, and is searched at the next.  A comparison
+ * begins up to HELD_TASKS + 1 steps late. */
+enum { COMPARED_STEPS = 16000, STEPS = 32768 };
+_Static_assert(STEPS >= 2 * (COMPARED_STEPS + HELD_TASKS + 1), "what ranks may disagree about is kept");
 
 /* A piece that leaves. */
 struct outgoing {
@@ -132,6 +134,8 @@ struct dist {
     struct asked asked;
     struct step *step;
     uint64_t steps;               /* of this run */
+    uint64_t agreed;              /* those before it are the same on all ranks */
+    uint64_t compared;            /* those before it are in the newest comparison */
     struct comparison comparison; /* that no rank waits for */
 };
 
@@ -151,8 +155,9 @@ PTOStatus ptoi_dist_end(struct dist *d);
 static inline void ptoi_dist_begin_step(struct dist *d) { d->asked.end = d->asked.begin; }
 void ptoi_dist_end_step(struct dist *d, const char *name);
 static inline struct step *ptoi_dist_step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
-/* disagree.c: the hashes of the ranks differ, and all of them call it: the run fails with what differs. */
-void ptoi_dist_fail_disagreement(struct dist *d, uint64_t least_steps, uint64_t most_steps);
+/* disagree.c: the hashes of the ranks differ, and all of them call it: the run fails with what differs.
+ * least_steps: of those that were compared, how many each rank has. */
+void ptoi_dist_fail_disagreement(struct dist *d, uint64_t least_steps);
 static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
@@ -163,7 +168,7 @@ uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text);
 bool ptoi_dist_agree(struct dist *d);
 /* Before this rank fails where all ranks do: they have done all that stands before it, so rank 0 has printed it. */
 void ptoi_dist_meet(void *dist);
-/* Before a task: begins a comparison when it is time.  false: as ptoi_dist_agree, about the one before. */
+/* Before a step: begins a comparison when it is time.  false: as ptoi_dist_agree, about the one before. */
 bool ptoi_dist_compare(struct dist *d);
 
 /* tensors.c: the memory of the program.  All ranks have its bytes; until its first use homes are bands of it. */

@@ -3,7 +3,7 @@
  *
  * Owner      the transfers of the rank, whose lock is held for what they share.
  * Blocks     at the end of a run, until the failure that all have agreed on was heard.
- * Tests      test/wire/test_ranks.c, check_programs.py, check_options.py */
+ * Tests      test/wire/test_ranks_failing.c, check_programs.py, check_options.py */
 #include "shared/check.h"
 #include "shared/task.h"
 #include "transfer.h"

@@ -26,7 +26,7 @@ MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "t
 MORE_TARGETS.update((name, ("all",)) for name in WIRES + ("report_page",))
 MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
 LINKS = {name: LINKED + ("check_wire",) for name in WIRES + ("report_page",)}
-SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "random_by_index": 300, "lit_memory": 600, "lit_run": 500, "lit_ascend": 400}
+SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "random_by_index": 300, "lit_memory": 600, "lit_run": 500, "lit_ascend": 400, "wire_options": 300, "wire_programs": 200}
 FILE_SECONDS = {"lit_memory": 150, "lit_run": 200, "lit_ascend": 200}
 ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RANDOM": "100", "PTO_SEED": "7000"},
                "random_broken": {"PTO_RANDOM": "150", "PTO_SEED": "7000"}}
@@ -47,7 +47,7 @@ MAP = [
     ("runtime/host/ranked", [*OF_REPORTS, "wire_plans", "wire_options"]),
     ("runtime/api/unwind", ["test_unwind", "wire_options", "wire_programs", "lit_run"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
-    ("runtime/dist", ["test_ranks", "test_ranks_refused", *WIRES]),
+    ("runtime/dist", ["test_ranks", "test_ranks_failing", "test_ranks_refused", *WIRES]),
     ("runtime/wire/mpi", ["wire_of_mpi", *WIRES]),
     ("runtime/wire", [*WIRES]),
     ("runtime/engine", ["test_runtime", "test_lanes", "test_chaining", "test_fast_path"] + GRAPHS + ["lit_host", "random_valid"]),

@@ -1,7 +1,7 @@
 /* map.h - the map from kernels to functions of object files: the file of --kernels.
  *
  * Idea       read once, sorted by name, then read-only: any thread may read it.  The format is in docs/ascend.md.
- * Tests      test/ascend/test_ascend.c */
+ * Tests      test/ascend/test_map.c, test_ascend.c */
 #ifndef PTOI_ASCEND_MAP_H
 #define PTOI_ASCEND_MAP_H
 #include <pto/pto_status.h>
