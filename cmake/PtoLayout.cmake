@@ -3,7 +3,7 @@
 #   lib/pto/debug/libpto_runtime.a libpto_kernels.a: with debug information, for `ptoc build -g`.
 #   lib/pto/kernels: objects of kernels of std/ that were made ahead, for `ptoc run`; docs/cli.md, "What was built before".
 #   share/pto/explain/*.md: what the language server links messages to.
-#   share/pto/cflags, ldflags: one line each, what ptoc adds when it calls the C compiler.
+#   share/pto/cflags, ldflags: one line each, what ptoc adds when it calls the C compiler; kernel-libs: what libpto_kernels.a needs.
 #   lib/cmake/pto, lib/pkgconfig: for the builds of others, test/install/.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
@@ -40,11 +40,13 @@ function(pto_write_share)
     if(PTO_SANITIZE)
         list(APPEND cflags -g1)
     endif()
-    set(ldflags ${kernel_libs} -lm -ldl -pthread ${PTO_SANITIZE_FLAGS})
+    set(ldflags -lm -ldl -pthread ${PTO_SANITIZE_FLAGS})
     list(JOIN cflags " " cflags)
     list(JOIN ldflags " " ldflags)
+    list(JOIN kernel_libs " " kernel_libs)
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/share/pto/cflags CONTENT "${cflags}\n")
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/share/pto/ldflags CONTENT "${ldflags}\n")
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/share/pto/kernel-libs CONTENT "${kernel_libs}\n")
 endfunction()
 
 # tools/ptoc/ahead.pto says which.  They are made anew where one of their kernels, a header or the compiler is another one; else this takes 0.1 s.
@@ -101,6 +103,7 @@ function(pto_install)
     install(DIRECTORY kernels/ascend DESTINATION share/pto COMPONENT ptoc)
     install(DIRECTORY docs/explain DESTINATION share/pto COMPONENT ptoc FILES_MATCHING PATTERN "*.md")
     install(FILES runtime/program.map ${CMAKE_BINARY_DIR}/share/pto/cflags ${CMAKE_BINARY_DIR}/share/pto/ldflags
+                  ${CMAKE_BINARY_DIR}/share/pto/kernel-libs
             DESTINATION share/pto COMPONENT ptoc)
     install(DIRECTORY python/ptoc DESTINATION lib/python3/dist-packages COMPONENT python3-ptoc FILES_MATCHING PATTERN "*.py")
     install(DIRECTORY editor/vim/ DESTINATION share/vim/vimfiles COMPONENT ptoc)

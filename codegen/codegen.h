@@ -17,7 +17,8 @@ struct codegen_part {
 
 struct codegen_parts {
     VEC(struct codegen_part) list;
-    bool are_all; /* no body of a kernel is left in the program's file */
+    bool are_all;     /* no body of a kernel is left in the program's file */
+    bool defines_all; /* with the program's file: every kernel that is called */
 };
 
 void codegen_parts_free(struct codegen_parts *parts);

@@ -29,7 +29,7 @@ def main():
     subprocess.run(shlex.split(os.environ.get("CC", "cc")) + ["-std=c11", "-O0", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
                    "-I" + os.path.join(prefix, "include")] + words(os.path.join(prefix, "share/pto/cflags")) + [source, "-o", target,
                    os.path.join(prefix, "lib/libpto_kernels.a"), "-Wl,--as-needed,-rpath," + os.path.join(prefix, "lib"),
-                   os.path.join(prefix, "lib/libpto.so")] + words(os.path.join(prefix, "share/pto/ldflags")), check=True)
+                   os.path.join(prefix, "lib/libpto.so")] + words(os.path.join(prefix, "share/pto/kernel-libs")) + words(os.path.join(prefix, "share/pto/ldflags")), check=True)
     names = re.findall(r"^int device_(\w+)\(.*\)$", text, re.M)
     with open(os.path.join(folder, "map.ini"), "w", encoding="utf-8") as f:
         for name in names:

@@ -158,6 +158,7 @@ void ascendc_emit(struct emitter *e); /* the whole file for --emit=ascendc */
 
 /* ---- emit_device.c ---- */
 void device_emit(struct emitter *e);                             /* the rest of the file for --emit=kernels */
+bool kernel_is_external(const struct symbol *kernel);            /* its C is elsewhere */
 const char *kernel_external_symbol(const struct symbol *kernel); /* of one without a body */
 
 /* ---- emit_decided.c: results of an entry whose extents the run decides ---- */

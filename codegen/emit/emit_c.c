@@ -157,6 +157,13 @@ static bool has_bodies(const struct emitter *e)
     return false;
 }
 
+static bool defines_kernels(const struct emitter *e)
+{
+    for (size_t i = 0; i < e->plan->kernels.count; i++)
+        if (kernel_is_external(e->plan->kernels.data[i])) return false;
+    return true;
+}
+
 static bool has_scratch(const struct emitter *e)
 {
     for (size_t i = 0; i < e->plan->kernels.count; i++)
@@ -295,7 +302,9 @@ static void emit_file(struct emitter *e)
         params_derive_emit(e);
     else
         table_emit(e);
-    if (e->options->parts) e->options->parts->are_all = !has_bodies(e);
+    if (!e->options->parts) return;
+    e->options->parts->are_all = !has_bodies(e);
+    e->options->parts->defines_all = defines_kernels(e);
 }
 
 static void emit_kernels_file(struct emitter *e)

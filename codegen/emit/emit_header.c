@@ -60,7 +60,7 @@ static void emit_export(struct emitter *e, const struct symbol *orch)
 
 static bool emit_kernel(struct emitter *e, const struct symbol *k)
 {
-    if (k->kind != SYM_KERNEL || k->decl->kernel->has_body || k->decl->kernel->block || k->opcode) return false;
+    if (k->kind != SYM_KERNEL || !kernel_is_external(k)) return false;
     STRBUF(b);
     kernel_print_prototype(e, k, false, &b);
     out_line(e->out, "/* %s */", emit_source_text(e, k->decl->at));

@@ -36,6 +36,8 @@ static bool has_own_body(const struct symbol *kernel)
     return kernel->decl->kernel->has_body || kernel->decl->kernel->block;
 }
 
+bool kernel_is_external(const struct symbol *kernel) { return !has_own_body(kernel) && !kernel->opcode; }
+
 const char *codegen_kernel_symbol(const struct symbol *kernel)
 {
     return has_own_body(kernel) || kernel->opcode ? NULL : kernel_external_symbol(kernel);

@@ -244,8 +244,12 @@ static int build_in(const struct options *o, struct arena *mem, const char *temp
     if (result == EXIT_OK) result = generate(o, replaced, &p.text, &p);
     if (result == EXIT_OK && !prefix) result = prefix_missing();
     if (result == EXIT_OK) {
-        const struct toolchain t = {
-            .o = o, .mem = mem, .prefix = prefix, .temp_dir = temp_dir, .only_submits = p.kernels.are_all};
+        const struct toolchain t = {.o = o,
+                                    .mem = mem,
+                                    .prefix = prefix,
+                                    .temp_dir = temp_dir,
+                                    .only_submits = p.kernels.are_all,
+                                    .defines_kernels = p.kernels.defines_all};
         const bool may_be_kept = kept && !o->keep && !o->no_cache;
         result = o->emit == EMIT_OBJECTS ? ahead_make(&t, &p.kernels, output)
                  : may_be_kept           ? find_or_build(&t, &p, output, kept)

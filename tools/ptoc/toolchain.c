@@ -103,7 +103,7 @@ void toolchain_describe(const struct toolchain *t, struct strbuf *key)
     command_add_program(&flags, t);
     cache_key_words(key, "flag of the program", flags.data, flags.count);
     vec_free(&flags);
-    command_add_libraries(&libraries, t);
+    command_add_libraries(&libraries, t, command_links_quickly(t));
     cache_key_words(key, "library", libraries.data, libraries.count);
     cache_key_words(key, "input", t->o->link_inputs, (size_t)t->o->link_input_count);
     vec_free(&libraries);
@@ -325,14 +325,23 @@ int toolchain_add_program(const struct toolchain *t, const char *stem, const str
 
 /* ---- linking ---- */
 
-static void add_link(words *argv, const struct toolchain *t, const words *objects, const char *output)
+enum link_speed { LINKS_PLAINLY, LINKS_QUICKLY };
+
+static void add_link(words *argv, const struct toolchain *t, enum link_speed speed, const words *objects,
+                     const char *output)
 {
     command_add_compiler(argv, t);
     command_add_common(argv, t);
+    if (speed == LINKS_QUICKLY) command_add_quick_link(argv);
     for (size_t i = 0; i < objects->count; i++) vec_push(argv, objects->data[i]);
-    command_add_libraries(argv, t);
+    command_add_libraries(argv, t, speed == LINKS_QUICKLY);
     vec_push(argv, "-o");
     vec_push(argv, output[0] == '-' ? arena_printf(t->mem, "./%s", output) : output);
+}
+
+static enum link_speed speed_of(const struct toolchain *t)
+{
+    return command_links_quickly(t) ? LINKS_QUICKLY : LINKS_PLAINLY;
 }
 
 /* Links, and says what is wrong in the words of the program where a kernel is. */
@@ -352,46 +361,39 @@ static int run_linker(const struct toolchain *t, words *argv)
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
 }
 
-/* Links a program for one run in a third of the time; it comes with binutils, but not on every system. */
-static const char *fast_linker(const struct toolchain *t)
-{
-    char *const path = toolchain_is_for_one_run(t) ? program_find("ld.gold", NULL, NULL) : NULL;
-    free(path);
-    return path ? "gold" : NULL;
-}
-
-/* Asks the linker for a list of what it reads.  False: it knows no such option, or it does not accept the program. */
-static bool link_and_note(const struct toolchain *t, const words *objects, const char *output)
+/* Links without a word about what is refused, and where the reads are wanted, with a list of what the linker has read.
+ * False: it knows no such option, or it does not accept the program. */
+static bool try_link(const struct toolchain *t, const words *objects, const char *output)
 {
     const char *rule = arena_printf(t->mem, "%s/link.d", t->temp_dir),
                *log = arena_printf(t->mem, "%s/link.log", t->temp_dir);
     words argv = {0};
-    add_link(&argv, t, objects, output);
-    vec_push(&argv, "-Xlinker");
-    vec_push(&argv, arena_printf(t->mem, "--dependency-file=%s", rule));
-    const char *linker = fast_linker(t);
-    if (linker) vec_push(&argv, arena_printf(t->mem, "-fuse-ld=%s", linker));
+    add_link(&argv, t, speed_of(t), objects, output);
+    if (t->reads) {
+        vec_push(&argv, "-Xlinker");
+        vec_push(&argv, arena_printf(t->mem, "--dependency-file=%s", rule));
+    }
     vec_push(&argv, NULL);
-    bool good = process_run_logged(log, argv.data, t->o->verbose) == 0;
-    if (good)
-        reads_add_libraries(t->reads, rule);
-    else
-        reads_are_unsure(t->reads, "the linker does not report which files it has read");
+    const bool good = process_run_logged(log, argv.data, t->o->verbose) == 0;
     vec_free(&argv);
+    if (t->reads && good)
+        reads_add_libraries(t->reads, rule);
+    else if (t->reads)
+        reads_are_unsure(t->reads, "the linker does not report which files it has read");
     return good;
 }
 
 static int link_program(const struct toolchain *t, const words *objects, const char *output)
 {
     words argv = {0};
-    if (t->reads && link_and_note(t, objects, output)) {
+    if ((t->reads || speed_of(t) == LINKS_QUICKLY) && try_link(t, objects, output)) {
         STRBUF(warnings);
         read_log(arena_printf(t->mem, "%s/link.log", t->temp_dir), &warnings);
         fputs(strbuf_text(&warnings), stderr);
         return EXIT_OK;
     }
     if (process_interrupted()) return 128 + process_interrupted();
-    add_link(&argv, t, objects, output);
+    add_link(&argv, t, LINKS_PLAINLY, objects, output);
     int result = run_linker(t, &argv);
     vec_free(&argv);
     return result;
@@ -470,10 +472,9 @@ bool toolchain_note_headers(const struct toolchain *t, const struct strbuf *text
 static void note_linker(const struct toolchain *t, const words *objects, const char *output)
 {
     words libraries = {0};
-    const char *linker = fast_linker(t);
     note_program(t, "collect2");
-    note_program(t, linker ? arena_printf(t->mem, "ld.%s", linker) : "ld");
-    add_link(&libraries, t, objects, output);
+    note_program(t, speed_of(t) == LINKS_QUICKLY ? "ld.gold" : "ld");
+    add_link(&libraries, t, speed_of(t), objects, output);
     vec_push(&libraries, "-###");
     reads_add_library_dirs(t->reads, ask(t, &libraries, "libraries"));
 }

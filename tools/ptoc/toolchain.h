@@ -10,10 +10,11 @@ struct toolchain {
     struct arena *mem;
     const char *prefix; /* the folder that ptoc is installed in */
     const char *temp_dir;
-    const char *level;   /* the only one of kernels, where it is not that of this machine; or NULL */
-    bool is_ahead;       /* what is compiled becomes a part of an installation, wherever that is */
-    bool only_submits;   /* no C of the user stands in the program's file */
-    struct reads *reads; /* NULL: nobody wants to know */
+    const char *level;    /* the only one of kernels, where it is not that of this machine; or NULL */
+    bool is_ahead;        /* what is compiled becomes a part of an installation, wherever that is */
+    bool only_submits;    /* no C of the user stands in the program's file */
+    bool defines_kernels; /* none that it calls is in a library */
+    struct reads *reads;  /* NULL: nobody wants to know */
 };
 
 /* base, v3 or v4: the level of this machine for kernels in index notation, as pto_cpu() of the runtime sees it.  NULL:

@@ -70,7 +70,7 @@ def link_and_run(compiler, standard, language):
         flags = f.read().split()
     for option in ("-O0", "-O2", "-O2 -DPTO_CALL_SUBMITS"):
         run([compiler, f"-std={standard}", *option.split(), *warnings, "-I", include, f"-x{language}", uses, "-xnone", "-o", program,
-             "-L", os.path.join(prefix, "lib"), "-lpto_kernels", "-lpto_runtime", *flags], "", "the macros, linked")
+             "-L", os.path.join(prefix, "lib"), "-lpto_runtime", *flags], "", "the macros, linked")
         printed = run([program], "", f"the macros in {compiler} -std={standard} {option}")
         if printed != "0.5\n0.25\n":
             sys.exit(f"{compiler} -std={standard}: {printed}")
