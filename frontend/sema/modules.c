@@ -183,11 +183,8 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     }
     const char *why = NULL;
     int file = source_map_read(c->front->sources, found, &why);
-    if (file < 0) {
-        if (import)
-            diag_error(c->diag, DIAG_E16, import->import.path->at, "cannot read '%s': %s", shown, why);
-        else
-            diag_error_plain(c->diag, DIAG_E16, "cannot read '%s': %s", found, why);
+    if (file < 0) { /* of an import: the text of the main file is there already */
+        diag_error(c->diag, DIAG_E16, import->import.path->at, "cannot read '%s': %s", shown, why);
         return NULL;
     }
     if (strcmp(found, shown) != 0) {

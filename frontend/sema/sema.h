@@ -65,8 +65,9 @@ struct checked {
     struct ptrmap functions; /* orch -> what codegen_check() made of it, where code may be asked for */
 };
 
-/* Parses and checks the file and everything it imports.  Reports through front->diag; the result may be used for code
- * only if there was no error.  For codegen_check(), which adds the passes. */
+/* Parses and checks the file, whose text is in front->sources or laid over it, and everything it imports.  Reports
+ * through front->diag; the result may be used for code only if there was no error.  For codegen_check(), which adds the
+ * passes. */
 struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options);
 
 /* The instance of a generic kernel for a type of each of its elems, made where there is none. */

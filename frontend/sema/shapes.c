@@ -53,9 +53,9 @@ const struct type *shapes_transpose(struct checker *c, struct ast *e)
                    place_str(c, object), type_str(c, object->type));
         return notes_fail(c, e);
     }
-    for (int d = 0; d < rank; d++) order[d] = d;
-    order[rank - 1] = rank - 2;
+    for (int d = 0; d < rank - 2; d++) order[d] = d;
     order[rank - 2] = rank - 1;
+    order[rank - 1] = rank - 2;
     return permuted(c, e, object, order);
 }
 
