@@ -5,7 +5,7 @@
  * Invariant  both lines have the same width up to the end of the marks: tabs are blanks, a character that a terminal
  *            would obey is shown as one '?', a wide character has two marks.
  * Blocks     never; of a very long line only a window around the range is looked at.
- * Tests      test/lit/diag/excerpt.test
+ * Tests      test/lit/diag/excerpt.test, test/frontend/test_excerpt.c
  */
 #include "excerpt.h"
 #include "support/strbuf.h"

@@ -134,8 +134,6 @@ static void look_at(pieces *list, size_t i, int next, struct context *c)
     }
     if (p->kind == TOK_RBRACE) {
         c->blocks--;
-        c->depth = 0;
-        c->at_start = true;
         p->partner = c->open.data[--c->open.count];
         list->data[p->partner].partner = (int)i;
     }
