@@ -69,6 +69,7 @@ if config.pto_linker:
 environment["NO_COLOR"] = "1"
 environment["XDG_CACHE_HOME"] = os.path.join(config.pto_exec_root, "cache")  # kernels of std/ are compiled once for all tests
 environment.update({name: os.environ[name] for name in ("PTO_CORPUS_EVERY", "PTO_RANDOM", "PTO_SEED") if name in os.environ})  # larger runs
+environment["OPENBLAS_NUM_THREADS"] = "1"  # as in ./dev test
 environment["LC_ALL"] = "C.UTF-8"
 environment["PYTHONDONTWRITEBYTECODE"] = "1"
 environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
