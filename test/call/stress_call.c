@@ -7,8 +7,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-enum { THREADS = 4 };
-static int calls = 10000;
+enum { THREADS = 4, CALLS = 5000 };
 static PTOLoaded *shared;
 
 struct caller {
@@ -25,7 +24,7 @@ static void *call_often(void *arg)
     int64_t y[4];
     PTOTensor *ty = row(PTO_I64, y, 4);
     c->good = rt && ty;
-    for (int i = 0; i < calls && c->good; i++) {
+    for (int i = 0; i < CALLS && c->good; i++) {
         const int64_t from = c->number * 1000000 + i;
         c->good = CALL(rt, shared, "f", PTO_T("y", ty), PTO_I("from", from), PTO_I("by", c->number)) == PTO_OK &&
                   y[0] == from && y[3] == from + 3 * c->number;
@@ -60,7 +59,7 @@ static void *end_in_any_order(void *arg)
     struct caller *c = arg;
     unsigned seed = (unsigned)c->number;
     c->good = true;
-    for (int i = 0; i < calls / 50 && c->good; i++) {
+    for (int i = 0; i < CALLS / 50 && c->good; i++) {
         PTORuntime *rt = pto_runtime_create(&(PTOConfig){.record_tasks = rand_r(&seed) % 2 * 16}, NULL);
         PTOLoaded *f = pto_program_open(rand_r(&seed) % 2 ? "numbers.so" : "others.so");
         PTOTensor *y = NULL;
@@ -168,7 +167,7 @@ TEST(handles_end_in_any_order_beside_the_call_that_uses_them)
     struct round r = {.steps = 0};
     pthread_t thread;
     unsigned seed = 5;
-    int good = 0, cancelled = 0, rounds = calls;
+    int good = 0, cancelled = 0, rounds = CALLS;
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
     rounds /= 10;
 #endif

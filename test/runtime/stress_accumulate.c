@@ -1,6 +1,6 @@
 /* stress_accumulate.c - random programs with accumulators by an operation leave, on every engine, window and heap, the
  * bytes of one left fold in program order.
- * PTO_PROGRAMS=N programs (default 400, 60 under a sanitizer), PTO_SEED=S the first seed; a failure prints the seed
+ * PTO_PROGRAMS=N programs (default 200, 25 under a sanitizer), PTO_SEED=S the first seed; a failure prints the seed
  * that repeats it. */
 #include "shared/combine.h"
 #include "shared/sanitizer.h"
@@ -288,7 +288,7 @@ TEST(random_programs)
 #ifdef PTO_TINY
     const uint64_t most = 150; /* each wait yields many times */
 #else
-    const uint64_t most = PTOI_HAS_SANITIZER ? 25 : 400;
+    const uint64_t most = PTOI_HAS_SANITIZER ? 25 : 200;
 #endif
     const uint64_t begin = first ? strtoull(first, NULL, 0) : 1, n = programs ? strtoull(programs, NULL, 0) : most;
     for (uint64_t seed = begin; seed < begin + n; seed++) EXPECT(run_one(seed));

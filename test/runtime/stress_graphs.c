@@ -1,6 +1,6 @@
 /* stress_graphs.c - random programs on every engine leave the bytes that program order leaves, and an independent
  * checker finds every conflicting pair ordered and every edge explained.
- * PTO_GRAPHS=N programs (default 300; 40 with a sanitizer), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are
+ * PTO_GRAPHS=N programs (default 150; 40 with a sanitizer), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are
  * checked (default 3); a failure prints the seed that repeats it. */
 #include "graph_fuzz.h"
 #include "api/runtime.h"
@@ -10,7 +10,7 @@
 #ifdef PTO_TINY
 enum { STANDARD_GRAPHS = 100 }; /* each wait yields many times */
 #else
-enum { STANDARD_GRAPHS = PTOI_HAS_SANITIZER ? 40 : 300 };
+enum { STANDARD_GRAPHS = PTOI_HAS_SANITIZER ? 40 : 150 };
 #endif
 enum { MAX_ACCESSES = 4096 };
 

@@ -1,5 +1,5 @@
 /* stress_ranks.c - random programs on several ranks leave the bytes that program order leaves on one.
- * PTO_RANKED=N programs (default 60), PTO_SEED=S the first seed; a failure prints the seed that repeats it.
+ * PTO_RANKED=N programs (default 30), PTO_SEED=S the first seed; a failure prints the seed that repeats it.
  * What only homes have at the beginning is garbage elsewhere, so a byte that was not sent shows. */
 #include "api/runtime.h"
 #include "shared/sanitizer.h"
@@ -102,7 +102,7 @@ static long from_environment(const char *name, long standard)
 
 TEST(ranks_leave_what_one_process_leaves)
 {
-    const long count = from_environment("PTO_RANKED", PTOI_HAS_SANITIZER ? 18 : 60),
+    const long count = from_environment("PTO_RANKED", PTOI_HAS_SANITIZER ? 18 : 30),
                first = from_environment("PTO_SEED", 1);
     struct case_of *c = ranks_share(sizeof *c);
     int64_t messages = 0;
