@@ -83,6 +83,11 @@ if shutil.which("vim") and "+syntax" in os.popen("vim --version </dev/null").rea
     features.add("vim")
 if shutil.which("unshare") and os.system("unshare -rm mount -t tmpfs tmpfs /mnt 2>/dev/null") == 0:
     features.add("small-disk")
+if config.pto_linker:
+    features.add("gold")
+with open(os.path.join(prefix, "share", "pto", "kernel-libs")) as libraries:
+    if "blas" in libraries.read():
+        features.add("blas")
 if "address" in config.pto_sanitize:
     features.add("asan")
 if "thread" in config.pto_sanitize:
