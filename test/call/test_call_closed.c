@@ -134,6 +134,41 @@ TEST(a_call_is_cancelled_and_its_program_may_be_closed_meanwhile)
     pto_runtime_destroy(own);
 }
 
+static PTOTensor *mapped;
+static void *call_with_mapped(void *arg)
+{
+    do {
+        waiting = CALL(arg, numbers, "total", PTO_T("a", mapped));
+    } while (waiting == PTO_ERR_STATE); /* likewise */
+    return NULL;
+}
+
+/* The run that the destroy would disturb has not begun: the call waits for a tensor, and nothing else would end it. */
+TEST(a_destroy_ends_a_call_that_waits_for_a_tensor)
+{
+    begin();
+    PTORuntime *own = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
+    float x = 0;
+    pthread_t thread;
+    mapped = row(PTO_F32, &x, 1);
+    EXPECT(pto_tensor_map(mapped, PTO_READ_WRITE) != NULL);
+    pthread_create(&thread, NULL, call_with_mapped, own);
+    while (pto_program_call(own, numbers, "total", NULL, 0) != PTO_ERR_STATE) usleep(100);
+    usleep(2000);
+    pto_runtime_destroy(own);
+    EXPECT(strstr(pto_last_error(NULL), "pto_runtime_destroy during a run") != NULL);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    const int late = pthread_timedjoin_np(thread, NULL, &until);
+    pto_tensor_unmap(mapped);
+    if (late) pthread_join(thread, NULL);
+    EXPECT_EQ(late, 0);
+    EXPECT_EQ(waiting, PTO_ERR_CANCELLED);
+    pto_tensor_release(mapped);
+    pto_runtime_destroy(own);
+}
+
 static PTOStatus (*run_entry)(PTORuntime *own, const PTOCall *call);
 static PTOStatus cancel_and_run(PTORuntime *own, const PTOCall *call)
 {

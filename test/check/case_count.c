@@ -4,6 +4,7 @@
 #include "registry/arrow.h"
 #include "registry/count.h"
 #include <pto/pto_registry.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { USERS = 2 };
@@ -131,6 +132,31 @@ static void count_levels_body(void)
     CHECK_THAT(destroyed == 1);
 }
 
+/* ---- what lives is listed while a tensor is made ---- */
+
+static void *make_tensor(void *arg)
+{
+    static int64_t element;
+    check_name("maker");
+    PTOTensor *const t = pto_tensor_attach(
+        &(PTOForeign){.address = &element, .bytes = sizeof element, .type = PTO_I64, .rank = 1, .shape = (int64_t[]){1}});
+    while (!load_relaxed(&over)) ptoi_yield();
+    pto_tensor_release(t);
+    return arg;
+}
+
+static void count_dump_body(void)
+{
+    ptoi_thread t;
+    FILE *const nothing = fopen("/dev/null", "w");
+    store_relaxed(&over, 0);
+    ptoi_thread_start(&t, make_tensor, NULL);
+    pto_registry_dump(nothing);
+    store_relaxed(&over, 1);
+    ptoi_thread_join(t);
+    fclose(nothing);
+}
+
 #define COUNT(name_, about_)                                                                                           \
     const struct check_case check_case_##name_ = {                                                                     \
         .name = #name_, .about = about_, .body = name_##_body, .is_small = true, .preemptions = -1, .stale = -1};
@@ -138,3 +164,4 @@ COUNT(count, "word form: one of three destroys, after all that the others did")
 COUNT(count_spread, "spread form: a slot's operations are counted once, and the closer sees what came before them")
 COUNT(count_enter, "the spread form is entered beside operations on the word")
 COUNT(count_levels, "the last release of an exported array sees all accesses before the releases of its other levels")
+COUNT(count_dump, "a tensor that is listed was made before its fields are read")

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import socket
+import subprocess
 import sys
 import xml.etree.ElementTree
 
@@ -84,13 +85,13 @@ class Reports(Check):
     def file(self, name):
         return os.path.join(self.folder, name)
 
-    def results(self, ranks, options, entry="multiply", code=0, launched=True):
+    def results(self, ranks, options, entry="multiply", code=0, launched=True, **variables):
         for name in os.listdir(self.folder):
             if name.startswith("shown."):
                 os.remove(self.file(name))
         launcher = [sys.executable, RANKS, self.wire, str(ranks)] if ranks > 1 and launched else []
         inputs = {"fails": self.inputs[:2] + self.inputs[4:], "back_and_forth": self.inputs[4:]}.get(entry, self.inputs)
-        result = run(launcher + [self.program, "--entry", entry, "--everywhere", "0"] + inputs + options)
+        result = run(launcher + [self.program, "--entry", entry, "--everywhere", "0"] + inputs + options, **variables)
         self.expect("%s on %d ranks" % (options, ranks), result[0] == code, *result)
         return result
 
@@ -143,8 +144,8 @@ class Reports(Check):
         self.expect("the text", re.search(r"^\d+ recv on rank [012] \S+:\d+ <- .*\(message 4096 bytes\)", text, re.M)
                     and re.search(r"^\d+ product on rank 2 ", text, re.M), text[:2000])
 
-    def trace(self, ranks, name, entry="multiply", code=0):
-        _, out, err = self.results(ranks, ["--trace", self.file(name), "--stats"], entry, code)
+    def trace(self, ranks, name, entry="multiply", code=0, **variables):
+        _, out, err = self.results(ranks, ["--trace", self.file(name), "--stats"], entry, code, **variables)
         trace = load(self.file(name))
         events = trace["traceEvents"]
         names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
@@ -166,6 +167,17 @@ class Reports(Check):
         sizes = [e["args"]["bytes"] for e in tasks if e["name"] == "send"]
         self.expect("bytes of messages", len(sizes) == counted[0] + counted[2] and all(size > 0 for size in sizes))
         self.expect("times count from the first", all(e["ts"] >= -1000 for e in events if "ts" in e))
+
+    def other_clocks(self):
+        """The clock of the last rank is ahead by an hour, and the times of one trace are those of one clock all the same."""
+        under = ["unshare", "--map-root-user", "--time", "--fork", "--kill-child", "--monotonic", "3600"]
+        if subprocess.run(under + ["true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            print("the clock of a rank: not tried, as this system gives no process another one")
+            return
+        events, _, _ = self.trace(3, "shown.json", PTO_LOCAL_UNDER=" ".join(under))
+        times = {rank: [e["ts"] for e in events if e["ph"] == "X" and e["pid"] == rank] for rank in (1, 2, 3)}
+        self.expect("tasks of each rank", all(times.values()), times)
+        self.expect("times of one clock", max(map(max, times.values())) - min(map(min, times.values())) < 1800e6, times)
 
     def failures(self):
         """What a run has done until it failed, and what failed, is shown."""
@@ -265,5 +277,5 @@ class Reports(Check):
 
 
 if __name__ == "__main__":
-    follow(Reports, Reports.graphs, Reports.other_graphs, Reports.traces, Reports.failures, Reports.reports, Reports.refused, Reports.schedules,
+    follow(Reports, Reports.graphs, Reports.other_graphs, Reports.traces, Reports.other_clocks, Reports.failures, Reports.reports, Reports.refused, Reports.schedules,
            Reports.other_schedules)

@@ -3,6 +3,7 @@
 
 Its output is that of all ranks; its exit code is the largest of theirs.  PTO_LOCAL_SEED and PTO_LOCAL_LATEST say how messages are delayed.
 PTO_LOCAL_LAST=A>B: where a word of the command is A, it is B for the last rank, or for those from PTO_LOCAL_FROM on.  PTO_LOCAL_PEAK names a file: the KiB of memory that the largest rank had at most.
+PTO_LOCAL_UNDER has the words of a command that starts the last rank, such as that of other namespaces.
 """
 import os
 import resource
@@ -25,13 +26,15 @@ def folder():
 def main():
     wire, ranks, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     last = os.environ.get("PTO_LOCAL_LAST", ">").split(">")
+    under = os.environ.get("PTO_LOCAL_UNDER", "").split()
     first_other = int(os.environ.get("PTO_LOCAL_FROM", ranks - 1))
     with tempfile.NamedTemporaryFile(dir=folder()) as medium:
         processes = []
         for rank in range(ranks):
             here = dict(os.environ, PTO_WIRE=os.path.abspath(wire), PTO_LOCAL_FILE=medium.name, PTO_LOCAL_RANKS=str(ranks),
                         PTO_LOCAL_RANK=str(rank))
-            processes.append(subprocess.Popen(command if rank < first_other else [last[1] if word == last[0] else word for word in command], env=here))
+            own = command if rank < first_other else [last[1] if word == last[0] else word for word in command]
+            processes.append(subprocess.Popen((under if rank == ranks - 1 else []) + own, env=here))
         codes = []
         for process in processes:
             try:
