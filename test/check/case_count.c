@@ -138,8 +138,8 @@ static void *make_tensor(void *arg)
 {
     static int64_t element;
     check_name("maker");
-    PTOTensor *const t = pto_tensor_attach(
-        &(PTOForeign){.address = &element, .bytes = sizeof element, .type = PTO_I64, .rank = 1, .shape = (int64_t[]){1}});
+    PTOTensor *const t = pto_tensor_attach(&(PTOForeign){
+        .address = &element, .bytes = sizeof element, .type = PTO_I64, .rank = 1, .shape = (int64_t[]){1}});
     while (!load_relaxed(&over)) ptoi_yield();
     pto_tensor_release(t);
     return arg;
