@@ -98,34 +98,6 @@ def check_results(root, build, scratch):
         fail("the page of --report has no largest buffer")
 
 
-# The copy is thrown away, so the compiler's sources go through tcc, which takes a tenth of the time; the atomics of the runtime it does not know.
-# Without rules for headers: all is built once.
-QUICK = """#!/bin/sh
-cc=$1
-shift
-case $* in *" -c "*/source/runtime/*) exec "$cc" "$@" ;; esac
-for word do
-    shift
-    case $skip$word in
-        -MD) ;;
-        -MT | -MF) skip=1 ;;
-        1*) skip= ;;
-        *) set -- "$@" "$word" ;;
-    esac
-done
-tcc -w "$@" 2>/dev/null || exec "$cc" "$@"
-"""
-
-
-def launcher(path):
-    """The option of cmake for it; none where there is no tcc."""
-    if not shutil.which("tcc"):
-        return []
-    path.write_text(QUICK)
-    path.chmod(0o755)
-    return ["-DCMAKE_C_COMPILER_LAUNCHER=" + str(path)]
-
-
 def main():
     global CC
     source, folder, CC, tools = sys.argv[1:]
@@ -147,8 +119,7 @@ def main():
             fail("'%s' touches %s; %d files at most" % (title, sorted(touched.get(title, ())), most))
     # A build type that is not declared has no flags, and kernels/CMakeLists.txt leaves it without -O3: what counts here is how long the
     # build takes.
-    must(["cmake", "-S", str(root), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Quick", "-DBUILD_TESTING=OFF", "-DCMAKE_C_COMPILER=" + CC,
-          *launcher(scratch / "quick")])
+    must(["cmake", "-S", str(root), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Quick", "-DBUILD_TESTING=OFF", "-DCMAKE_C_COMPILER=" + CC])
     must(["cmake", "--build", str(build), "--target", "ptoc", "pto_runtime", "pto_kernels"])
     for file in tests:
         run_lines(root, build, scratch, file, tools)
