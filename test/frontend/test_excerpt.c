@@ -1,4 +1,4 @@
-/* test_excerpt.c - an excerpt shows its text and nothing of what stands in memory after it.
+/* test_excerpt.c - an excerpt shows its text, and no byte of the memory after it.
  * Idea       texts that end in the middle of a character, whose other bytes follow in memory.
  */
 #include "unit.h"

@@ -1,5 +1,5 @@
-/* test_ranks_failing.c - failures, refusals and disagreements are those of all ranks.  What is refused before a run is
- * in test_ranks_refused.c. */
+/* test_ranks_failing.c - failures, refusals and disagreements are those of all ranks.  Refusals before a run are in
+ * test_ranks_refused.c. */
 #include "matrix.h"
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */

@@ -361,7 +361,7 @@ static int run_linker(const struct toolchain *t, words *argv)
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
 }
 
-/* Links without a word about what is refused, and where the reads are wanted, with a list of what the linker has read.
+/* Links, and reports no refusal.  Where the reads are wanted, the linker lists the files that it has read.
  * False: it knows no such option, or it does not accept the program. */
 static bool try_link(const struct toolchain *t, const words *objects, const char *output)
 {

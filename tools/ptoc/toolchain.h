@@ -14,7 +14,7 @@ struct toolchain {
     bool is_ahead;        /* what is compiled becomes a part of an installation, wherever that is */
     bool only_submits;    /* no C of the user stands in the program's file */
     bool defines_kernels; /* none that it calls is in a library */
-    struct reads *reads;  /* NULL: nobody wants to know */
+    struct reads *reads;  /* NULL: they are not collected */
 };
 
 /* base, v3 or v4: the level of this machine for kernels in index notation, as pto_cpu() of the runtime sees it.  NULL:
