@@ -14,7 +14,7 @@ import os
 Suite = collections.namedtuple("Suite", "name targets seconds environment is_slow tests file_seconds links", defaults=(False, (), 0, ()))
 
 # The searches of schedules over the runtime's C, which an order of memory that is too weak fails.
-CHECKS = ("check_parts", "check_device", "check_threads", "check_process", "check_relaxations")
+CHECKS = ("check_parts", "check_count", "check_device", "check_threads", "check_process", "check_relaxations")
 PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels", "pto")
 LINKED = ("ptoc", "pto_runtime")   # what a single test of lit needs of a mutant; the whole suite has libpto.so, too
 OF_REPORTS = ("wire_reports", "wire_files", "wire_pages")   # what several ranks write together
