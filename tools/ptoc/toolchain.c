@@ -325,23 +325,15 @@ int toolchain_add_program(const struct toolchain *t, const char *stem, const str
 
 /* ---- linking ---- */
 
-enum link_speed { LINKS_PLAINLY, LINKS_QUICKLY };
-
-static void add_link(words *argv, const struct toolchain *t, enum link_speed speed, const words *objects,
-                     const char *output)
+static void add_link(words *argv, const struct toolchain *t, bool is_quick, const words *objects, const char *output)
 {
     command_add_compiler(argv, t);
     command_add_common(argv, t);
-    if (speed == LINKS_QUICKLY) command_add_quick_link(argv);
+    if (is_quick) command_add_quick_link(argv);
     for (size_t i = 0; i < objects->count; i++) vec_push(argv, objects->data[i]);
-    command_add_libraries(argv, t, speed == LINKS_QUICKLY);
+    command_add_libraries(argv, t, is_quick);
     vec_push(argv, "-o");
     vec_push(argv, output[0] == '-' ? arena_printf(t->mem, "./%s", output) : output);
-}
-
-static enum link_speed speed_of(const struct toolchain *t)
-{
-    return command_links_quickly(t) ? LINKS_QUICKLY : LINKS_PLAINLY;
 }
 
 /* Links, and says what is wrong in the words of the program where a kernel is. */
@@ -363,12 +355,12 @@ static int run_linker(const struct toolchain *t, words *argv)
 
 /* Links, and reports no refusal.  Where the reads are wanted, the linker lists the files that it has read.
  * False: it knows no such option, or it does not accept the program. */
-static bool try_link(const struct toolchain *t, const words *objects, const char *output)
+static bool try_link(const struct toolchain *t, bool is_quick, const words *objects, const char *output)
 {
     const char *rule = arena_printf(t->mem, "%s/link.d", t->temp_dir),
                *log = arena_printf(t->mem, "%s/link.log", t->temp_dir);
     words argv = {0};
-    add_link(&argv, t, speed_of(t), objects, output);
+    add_link(&argv, t, is_quick, objects, output);
     if (t->reads) {
         vec_push(&argv, "-Xlinker");
         vec_push(&argv, arena_printf(t->mem, "--dependency-file=%s", rule));
@@ -385,15 +377,16 @@ static bool try_link(const struct toolchain *t, const words *objects, const char
 
 static int link_program(const struct toolchain *t, const words *objects, const char *output)
 {
+    const bool is_quick = command_links_quickly(t);
     words argv = {0};
-    if ((t->reads || speed_of(t) == LINKS_QUICKLY) && try_link(t, objects, output)) {
+    if ((t->reads || is_quick) && try_link(t, is_quick, objects, output)) {
         STRBUF(warnings);
         read_log(arena_printf(t->mem, "%s/link.log", t->temp_dir), &warnings);
         fputs(strbuf_text(&warnings), stderr);
         return EXIT_OK;
     }
     if (process_interrupted()) return 128 + process_interrupted();
-    add_link(&argv, t, LINKS_PLAINLY, objects, output);
+    add_link(&argv, t, false, objects, output);
     int result = run_linker(t, &argv);
     vec_free(&argv);
     return result;
@@ -471,10 +464,11 @@ bool toolchain_note_headers(const struct toolchain *t, const struct strbuf *text
 
 static void note_linker(const struct toolchain *t, const words *objects, const char *output)
 {
+    const bool is_quick = command_links_quickly(t);
     words libraries = {0};
     note_program(t, "collect2");
-    note_program(t, speed_of(t) == LINKS_QUICKLY ? "ld.gold" : "ld");
-    add_link(&libraries, t, speed_of(t), objects, output);
+    note_program(t, is_quick ? "ld.gold" : "ld");
+    add_link(&libraries, t, is_quick, objects, output);
     vec_push(&libraries, "-###");
     reads_add_library_dirs(t->reads, ask(t, &libraries, "libraries"));
 }
