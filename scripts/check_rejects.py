@@ -1,10 +1,10 @@
 """Many small wrong programs in one file: each is refused with exactly the messages that stand at its end.
 
-usage: check_rejects.py PREFIX FILE FOLDER      PREFIX: a build folder; FOLDER: for the programs
+usage: check_rejects.py [--no-fixes] PREFIX FILE FOLDER      PREFIX: a build folder; FOLDER: for the programs
 
 The file is cut at its lines `#--- name.pto`, the names may have folders; what is in lib/ is only imported.  The lines `// CHECK:` of a
 program are those of FileCheck, with no other error or warning anywhere; `// OPTIONS:` are added to the command line.  The messages as
-JSON have to hold what docs/cli.md says, and every fix has to make its message go away.
+JSON have to hold what docs/cli.md says, and every fix has to make its message go away; --no-fixes does not try fixes.
 """
 import os
 import re
@@ -28,7 +28,7 @@ def split(path, folder):
     return names
 
 
-def refuse(ptoc, path):
+def refuse(ptoc, path, fixes):
     with open(path, encoding="utf-8") as f:
         options = [o for line in re.findall(r"^// OPTIONS: (.*)$", f.read(), re.M) for o in line.split()]
     p = subprocess.run([ptoc, "check", *options, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -46,13 +46,16 @@ def refuse(ptoc, path):
         wrong.append("%s: --diag=json: exit code %d, %d messages" % (path, code, len(messages)))
     for m in messages:
         wrong += ["%s: %s" % (path, text) for text in diagnostics.message_wrong(m)]
-    return wrong + diagnostics.fixes_wrong(ptoc, path, messages, options)[0]
+    if fixes:
+        wrong += diagnostics.fixes_wrong(ptoc, path, messages, options)[0]
+    return wrong
 
 
 def main():
-    prefix, file, folder = sys.argv[1:]
+    fixes = sys.argv[1] != "--no-fixes"
+    prefix, file, folder = sys.argv[1 if fixes else 2:]
     programs = split(file, folder)
-    wrong = [text for path in programs for text in refuse(os.path.join(prefix, "bin", "ptoc"), path)]
+    wrong = [text for path in programs for text in refuse(os.path.join(prefix, "bin", "ptoc"), path, fixes)]
     print("\n".join(wrong) or "%d programs refused" % len(programs))
     return 1 if wrong or not programs else 0
 

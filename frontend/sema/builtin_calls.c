@@ -161,9 +161,12 @@ const struct type *builtin_calls_check(struct checker *c, struct ast *e)
     bool failed = false;
     e->value = value_of(c, b, e, &failed);
     if (!failed || c->is_left_out) return e->type;
+    int64_t divisor = 1;
+    if (count == 2) size_is_const(e->call.args->next->arg.value->value, &divisor);
     diag_error(c->diag, DIAG_E15, e->at, "%s",
                b->gives == GIVES_CAST ? "the value does not fit in an integer of 64 bits"
                : count == 1           ? "the result is not an integer of 64 bits"
-                                      : "division by zero or overflow");
+               : divisor == 0         ? "division by zero"
+                                      : "the result does not fit in 64 bits");
     return notes_fail(c, e);
 }

@@ -5,12 +5,14 @@
 #   %gcc-check, %clang-check   compile only, warnings as errors, by name of the compiler (feature: clang)
 #   %calls     for CC: a submit is a call, which takes the C compiler half the time of inlining it; for optimized programs of many submits
 #              that are about something else
+#   %shared-cc for CC: where shared objects are built or loaded
 #   %python    Debian's Python, with numpy           %examples  the examples folder     %inputs  test/lit/Inputs
 #   %scripts   the scripts folder                    %source    the top folder
 #   %stub, %stub-old   the folders with the stub of CANN's library, for LD_LIBRARY_PATH (test/ascend)
 #   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
 #   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %twenty of programs: 10 there; %step: of
 #              the programs of the tests every so-manieth: 3, that of PTO_CORPUS_EVERY, or 20 there
+#   %fixes     an option of check_rejects.py: a program with a fix is half of the work, and a sanitizer saw its like in others
 #   %levels    an option of `ptoc build`: kernels have every level, or that of this machine alone where a sanitizer makes each long to compile
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # A test that only looks at what a program does builds it with `%ptoc build -O0`, which takes the C compiler an eighth of the time.  What
@@ -43,6 +45,7 @@ config.substitutions += [
     ("%clang-check", "%s %s" % (clang or "clang", strict)),
     ("%cxx-check", config.pto_cxx + " -std=c++17 -Wall -Wextra -Werror -fsyntax-only"),
     ("%cxx-module", config.pto_cxx + " -std=c++17 -Wall -Wextra -Werror -ffp-contract=off -g -fPIC -shared " + config.pto_sanitize_flags),
+    ("%shared-cc", config.pto_shared_cc),
     ("%calls", config.pto_cc + " -DPTO_CALL_SUBMITS=1"),
     ("%python", config.pto_python),
     ("%examples", os.path.join(config.pto_source, "examples")),
@@ -55,6 +58,7 @@ config.substitutions += [
     ("%prefix", prefix),
     ("%million", "50000" if config.pto_sanitize else "1000000"),
     ("%twenty", "10" if config.pto_sanitize else "20"),
+    ("%fixes", "--no-fixes" if config.pto_sanitize else ""),
     ("%levels", "--cpu=native" if config.pto_sanitize else ""),
     ("%step", "20" if config.pto_sanitize else os.environ.get("PTO_CORPUS_EVERY", "3")),
     ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),

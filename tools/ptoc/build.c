@@ -317,14 +317,32 @@ static int make_objects(const struct options *o)
     return result;
 }
 
+/* Refuses a name at which no binary is looked for: other compilers write C there without being asked to. */
+static int check_binary_name(const char *name)
+{
+    const struct source {
+        const char *end, *text;
+    } sources[] = {{".c", "C: to write it, add --emit=c"},
+                   {".h", "a header: to write it, add --emit=header"},
+                   {".pto", "a program's text"}};
+    if (strcmp(name, "-") == 0) {
+        fprintf(stderr, "ptoc: error: a binary is not written to standard output: name it with -o\n");
+        return EXIT_USAGE;
+    }
+    const size_t length = strlen(name);
+    for (const struct source *s = sources; s < sources + sizeof sources / sizeof sources[0]; s++)
+        if (length > strlen(s->end) && strcmp(name + length - strlen(s->end), s->end) == 0) {
+            fprintf(stderr, "ptoc: error: a binary is not written to '%s', which is a name of %s\n", name, s->text);
+            return EXIT_USAGE;
+        }
+    return EXIT_OK;
+}
+
 int build_main(const struct options *o)
 {
     if (!build_links(o) || o->dumps) return emit_text(o);
     if (o->emit == EMIT_OBJECTS) return make_objects(o);
-    if (o->output && strcmp(o->output, "-") == 0) {
-        fprintf(stderr, "ptoc: error: a binary is not written to standard output: name it with -o\n");
-        return EXIT_USAGE;
-    }
+    if (o->output && check_binary_name(o->output) != EXIT_OK) return EXIT_USAGE;
     const bool is_shared = o->emit == EMIT_SO;
     char *output = o->output ? strdup(o->output) : default_output(o->input, is_shared), *temp = NULL;
     int kept = -1; /* objects are built by programs that start often, so they are kept as those of `ptoc run` are */
