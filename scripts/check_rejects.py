@@ -1,10 +1,11 @@
 """Many small wrong programs in one file: each is refused with exactly the messages that stand at its end.
 
-usage: check_rejects.py [--no-fixes] PREFIX FILE FOLDER      PREFIX: a build folder; FOLDER: for the programs
+usage: check_rejects.py [--once] PREFIX FILE FOLDER      PREFIX: a build folder; FOLDER: for the programs
 
 The file is cut at its lines `#--- name.pto`, the names may have folders; what is in lib/ is only imported.  The lines `// CHECK:` of a
 program are those of FileCheck, with no other error or warning anywhere; `// OPTIONS:` are added to the command line.  The messages as
-JSON have to hold what docs/cli.md says, and every fix has to make its message go away; --no-fixes does not try fixes.
+JSON have to hold what docs/cli.md says, and every fix has to make its message go away; with
+--once the text is all that is asked for.
 """
 import os
 import re
@@ -28,7 +29,7 @@ def split(path, folder):
     return names
 
 
-def refuse(ptoc, path, fixes):
+def refuse(ptoc, path, is_once):
     with open(path, encoding="utf-8") as f:
         options = [o for line in re.findall(r"^// OPTIONS: (.*)$", f.read(), re.M) for o in line.split()]
     p = subprocess.run([ptoc, "check", *options, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -41,21 +42,21 @@ def refuse(ptoc, path, fixes):
     wrong = []
     if check.returncode != 0:
         wrong.append("%s:\n%s" % (path, check.stdout.decode("utf-8", "replace")))
+    if is_once:
+        return wrong
     code, messages = diagnostics.run_json(ptoc, path, options)
     if code != 1 or not messages:
         wrong.append("%s: --diag=json: exit code %d, %d messages" % (path, code, len(messages)))
     for m in messages:
         wrong += ["%s: %s" % (path, text) for text in diagnostics.message_wrong(m)]
-    if fixes:
-        wrong += diagnostics.fixes_wrong(ptoc, path, messages, options)[0]
-    return wrong
+    return wrong + diagnostics.fixes_wrong(ptoc, path, messages, options)[0]
 
 
 def main():
-    fixes = sys.argv[1] != "--no-fixes"
-    prefix, file, folder = sys.argv[1 if fixes else 2:]
+    is_once = sys.argv[1] == "--once"
+    prefix, file, folder = sys.argv[1 + is_once:]
     programs = split(file, folder)
-    wrong = [text for path in programs for text in refuse(os.path.join(prefix, "bin", "ptoc"), path, fixes)]
+    wrong = [text for path in programs for text in refuse(os.path.join(prefix, "bin", "ptoc"), path, is_once)]
     print("\n".join(wrong) or "%d programs refused" % len(programs))
     return 1 if wrong or not programs else 0
 

@@ -137,6 +137,12 @@ static bool open_plan(struct dist *d)
     return d->plan && ptoi_plan_open(d->plan, d->ranks);
 }
 
+/* Of the tensor of each buffer that the heap may have at once. */
+static uint64_t heap_bytes(const struct dist *d)
+{
+    return (ptoi_heap_buffers_max(d->core->window) + 1) * sizeof *d->heap;
+}
+
 struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct local_calls *local,
                             const struct dist_config *config)
 {
@@ -149,9 +155,10 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
                        .ranks = config->wire ? config->wire->ranks : config->ranks,
                        .collects = config->collects,
                        .counts_pages = config->counts_pages};
-    d->heap = calloc((size_t)ptoi_heap_buffers_max(core->window) + 1, sizeof(struct tensor *));
-    d->step = calloc(STEPS, sizeof *d->step);
-    d->asked.word = calloc(ASKED_WORDS, sizeof *d->asked.word);
+    /* Most runs use a little of these three. */
+    d->heap = ptoi_memory_map(heap_bytes(d), false);
+    d->step = ptoi_memory_map(STEPS * sizeof *d->step, false);
+    d->asked.word = ptoi_memory_map(ASKED_WORDS * sizeof *d->asked.word, false);
     d->held = calloc(HELD_TASKS, sizeof *d->held);
     d->tasks_of = calloc((size_t)d->ranks, sizeof *d->tasks_of);
     d->notes.room = (uint64_t)core->config.record_tasks;
@@ -185,10 +192,10 @@ void ptoi_dist_close(struct dist *d)
     free(d->plan);
     ptoi_dist_close_tensors(d);
     ptoi_copies_free(&d->copies);
-    free(d->heap);
-    free(d->step);
+    ptoi_memory_unmap(d->heap, heap_bytes(d));
+    ptoi_memory_unmap(d->step, STEPS * sizeof *d->step);
     free(d->held);
-    free(d->asked.word);
+    ptoi_memory_unmap(d->asked.word, ASKED_WORDS * sizeof *d->asked.word);
     free(d->tasks_of);
     ptoi_memory_unmap(d->notes.task, d->notes.room * sizeof *d->notes.task);
     free(d);

@@ -12,7 +12,8 @@
 #   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
 #   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %twenty of programs: 10 there; %step: of
 #              the programs of the tests every so-manieth: 3, that of PTO_CORPUS_EVERY, or 20 there
-#   %fixes     an option of check_rejects.py: a program with a fix is half of the work, and a sanitizer saw its like in others
+#   %once      an option of check_rejects.py: a sanitizer sees each wrong program once
+#   %mutants   a count of mutants: 300, or 60 where a sanitizer makes each slow
 #   %levels    an option of `ptoc build`: kernels have every level, or that of this machine alone where a sanitizer makes each long to compile
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # A test that only looks at what a program does builds it with `%ptoc build -O0`, which takes the C compiler an eighth of the time.  What
@@ -58,7 +59,8 @@ config.substitutions += [
     ("%prefix", prefix),
     ("%million", "50000" if config.pto_sanitize else "1000000"),
     ("%twenty", "10" if config.pto_sanitize else "20"),
-    ("%fixes", "--no-fixes" if config.pto_sanitize else ""),
+    ("%once", "--once" if config.pto_sanitize else ""),
+    ("%mutants", "60" if config.pto_sanitize else "300"),
     ("%levels", "--cpu=native" if config.pto_sanitize else ""),
     ("%step", "20" if config.pto_sanitize else os.environ.get("PTO_CORPUS_EVERY", "3")),
     ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),

@@ -342,7 +342,8 @@ int build_main(const struct options *o)
 {
     if (!build_links(o) || o->dumps) return emit_text(o);
     if (o->emit == EMIT_OBJECTS) return make_objects(o);
-    if (o->output && check_binary_name(o->output) != EXIT_OK) return EXIT_USAGE;
+    if (o->output && (output_is_input(o->output, o->input) || check_binary_name(o->output) != EXIT_OK))
+        return EXIT_USAGE;
     const bool is_shared = o->emit == EMIT_SO;
     char *output = o->output ? strdup(o->output) : default_output(o->input, is_shared), *temp = NULL;
     int kept = -1; /* objects are built by programs that start often, so they are kept as those of `ptoc run` are */
