@@ -1,5 +1,6 @@
 /* test_process.c - the process engine: what is shared, what a dead worker process means, idleness, statistics, the
  * watchdog, timeouts. */
+#include "shared/sanitizer.h"
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
@@ -163,7 +164,7 @@ TEST(a_killed_worker_process_is_an_error_at_once_and_the_next_run_works)
 #ifdef PTO_TINY
     enum { KILLS = 24 }; /* each wait yields many times */
 #else
-    enum { KILLS = 100 };
+    enum { KILLS = PTOI_HAS_SANITIZER ? 30 : 100 };
 #endif
     unsigned seed = 1;
     for (int n = 0; n < KILLS; n++) {
