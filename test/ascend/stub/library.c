@@ -79,12 +79,13 @@ __attribute__((destructor)) static void at_end(void)
 #ifndef STUB_OLD
 const char *aclGetRecentErrMsg(void)
 {
-    static _Thread_local char text[256];
-    snprintf(text, sizeof text, "%s", stub_message);
+    static _Thread_local char text[260];
+    const bool is_given = stub_message[0] != '\0';
+    snprintf(text, sizeof text, "\n %s \n", stub_message); /* a text of lines of its own */
     const int error = stub_enter("aclGetRecentErrMsg", false);
     if (!error) stub_say("aclGetRecentErrMsg()");
     stub_leave(0);
-    return error || !text[0] ? NULL : text;
+    return error || !is_given ? NULL : text;
 }
 #endif
 
