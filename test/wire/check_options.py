@@ -308,8 +308,8 @@ class Options(Check):
             self.stops(launcher, 1, failed, stuck % 1, "a rank does not end, so the job ends without results", fails=5, hangs=4)
             self.stops(launcher, 1, failed, stuck % 0, fails=5, hangs=3)
             self.stops(launcher, 130, "error: the run was cancelled", stops=4)
-            self.stops(launcher, 1, "no task finished for 2 s while these ran", " (on rank 1, ", "  rank 0: the program has come to its end, and waits for all ranks",
-                       "  rank 1: kernel 'one' (task 4, ", options=["--watchdog", "2"], hangs=4)
+            self.stops(launcher, 1, "no task finished for 4 s while these ran", " (on rank 1, ", "  rank 0: the program has come to its end, and waits for all ranks",
+                       "  rank 1: kernel 'one' (task 4, ", options=["--watchdog", "4"], hangs=4)
         for number in range(8):
             self.stops(launchers[0], 1, failed, "(task", fails=number)
         if self.has_mpi:
