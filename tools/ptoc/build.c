@@ -42,6 +42,21 @@ static bool would_destroy(const struct options *o, const struct checked *checked
     return is_input;
 }
 
+/* At such a name no binary is looked for: other compilers write C there without being asked to. */
+static bool is_name_of_source(const char *output)
+{
+    static const char *const ends[][2] = {{".c", "C: to write it, add --emit=c"},
+                                          {".h", "a header: to write it, add --emit=header"},
+                                          {".pto", "a program's text"}};
+    for (size_t i = 0; output && i < sizeof ends / sizeof *ends; i++)
+        if (options_ends_with(output, ends[i][0])) {
+            fprintf(stderr, "ptoc: error: a binary is not written to '%s', which is a name of %s\n", output,
+                    ends[i][1]);
+            return true;
+        }
+    return false;
+}
+
 /* ---- text ---- */
 
 static void (*const emitters[])(struct front *front, const struct checked *checked,
@@ -118,7 +133,9 @@ static int generate(const struct options *o, const char *output, struct strbuf *
             diag_error_plain(s.front.diag, DIAG_E19, "'%s' has no 'export orch': there is nothing to run", o->input);
         else
             emitters[o->emit](&s.front, checked, &options, text);
-        if (would_destroy(o, checked, output) || would_destroy(o, checked, o->depfile)) result = EXIT_USAGE;
+        if (would_destroy(o, checked, output) || would_destroy(o, checked, o->depfile) ||
+            (program && o->emit != EMIT_OBJECTS && is_name_of_source(output)))
+            result = EXIT_USAGE;
         if (result == EXIT_OK && o->depfile && ptoi_whole_is_same(o->depfile, o->output)) {
             fprintf(stderr, "ptoc: error: -o and --depfile write one file, '%s'\n", o->depfile);
             result = EXIT_USAGE;
@@ -317,33 +334,14 @@ static int make_objects(const struct options *o)
     return result;
 }
 
-/* Refuses a name at which no binary is looked for: other compilers write C there without being asked to. */
-static int check_binary_name(const char *name)
-{
-    const struct source {
-        const char *end, *text;
-    } sources[] = {{".c", "C: to write it, add --emit=c"},
-                   {".h", "a header: to write it, add --emit=header"},
-                   {".pto", "a program's text"}};
-    if (strcmp(name, "-") == 0) {
-        fprintf(stderr, "ptoc: error: a binary is not written to standard output: name it with -o\n");
-        return EXIT_USAGE;
-    }
-    const size_t length = strlen(name);
-    for (const struct source *s = sources; s < sources + sizeof sources / sizeof sources[0]; s++)
-        if (length > strlen(s->end) && strcmp(name + length - strlen(s->end), s->end) == 0) {
-            fprintf(stderr, "ptoc: error: a binary is not written to '%s', which is a name of %s\n", name, s->text);
-            return EXIT_USAGE;
-        }
-    return EXIT_OK;
-}
-
 int build_main(const struct options *o)
 {
     if (!build_links(o) || o->dumps) return emit_text(o);
     if (o->emit == EMIT_OBJECTS) return make_objects(o);
-    if (o->output && (output_is_input(o->output, o->input) || check_binary_name(o->output) != EXIT_OK))
+    if (o->output && strcmp(o->output, "-") == 0) {
+        fprintf(stderr, "ptoc: error: a binary is not written to standard output: name it with -o\n");
         return EXIT_USAGE;
+    }
     const bool is_shared = o->emit == EMIT_SO;
     char *output = o->output ? strdup(o->output) : default_output(o->input, is_shared), *temp = NULL;
     int kept = -1; /* objects are built by programs that start often, so they are kept as those of `ptoc run` are */

@@ -239,7 +239,7 @@ static int parse_option(struct building *b, unsigned verb_bit, int argc, char **
 
 /* ---- what is no option ---- */
 
-static bool ends_with(const char *text, const char *suffix)
+bool options_ends_with(const char *text, const char *suffix)
 {
     size_t length = strlen(text), tail = strlen(suffix);
     return length > tail && strcmp(text + length - tail, suffix) == 0;
@@ -247,7 +247,8 @@ static bool ends_with(const char *text, const char *suffix)
 
 static bool is_link_input(const char *path)
 {
-    return ends_with(path, ".c") || ends_with(path, ".o") || ends_with(path, ".a") || ends_with(path, ".so");
+    return options_ends_with(path, ".c") || options_ends_with(path, ".o") || options_ends_with(path, ".a") ||
+           options_ends_with(path, ".so");
 }
 
 /* `ptoc run f.pto n=4`: the value of a param, it seems. */
@@ -275,11 +276,12 @@ static int add_program(struct building *b, unsigned verb_bit, const char *path)
             return usage_error("'ptoc %s' takes one .pto file, not '%s'", verb_names[o->verb], path);
         vec_push(&b->links, path);
     } else if (o->input != NULL) {
-        if (is_setting(path) && (ends_with(path, ".npy") || ends_with(path, ".npz")) && (verb_bit & FOR_BOTH))
+        if (is_setting(path) && (options_ends_with(path, ".npy") || options_ends_with(path, ".npz")) &&
+            (verb_bit & FOR_BOTH))
             return usage_error("'%s' is no input; did you mean '--input %s'?", path, path);
         if (is_setting(path) && (verb_bit & FOR_BOTH))
             return usage_error("'%s' is no input; did you mean '--set %s'?", path, path);
-        if (!ends_with(path, ".pto"))
+        if (!options_ends_with(path, ".pto"))
             return usage_error("'%s' is no input: ptoc takes one .pto file, and C files, objects and libraries", path);
         return usage_error("two programs: '%s' and '%s'", o->input, path);
     } else {
@@ -352,7 +354,7 @@ static int keep_words(struct building *b, int argc, char **argv)
     for (; at < argc; at++) {
         vec_push(&b->operands, (const char *)argv[at]);
         if (strcmp(argv[at], "--") == 0) break;
-        if (ends_with(argv[at], ".pto") && (o->input == NULL || is_check))
+        if (options_ends_with(argv[at], ".pto") && (o->input == NULL || is_check))
             vec_push(&b->programs, (const char *)argv[at]);
         if (b->programs.count > 0) o->input = b->programs.data[0];
         if (is_link_input(argv[at])) vec_push(&b->links, (const char *)argv[at]);

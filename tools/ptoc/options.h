@@ -86,6 +86,7 @@ struct options {
 
 /* Returns EXIT_OK, or EXIT_USAGE after saying on standard error what is wrong.  To be freed in both cases. */
 int options_parse(struct options *o, int argc, char **argv);
+bool options_ends_with(const char *text, const char *suffix); /* and has something before it */
 void options_free(struct options *o);
 
 int lsp_main(const struct options *o);        /* VERB_LSP, in lsp.c */
