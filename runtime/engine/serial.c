@@ -42,10 +42,9 @@ static void start_transfer(struct core *core, uint64_t id)
 }
 
 /* Messages leave before a kernel runs: other ranks wait for them. */
-static bool has_ready_transfers(const struct core *core, PTOWorkerType type)
+static bool has_ready_transfers(const struct core *core)
 {
-    return core->outside.is_mine && type != PTO_WORKER_ACCELERATOR &&
-           ptoi_ready_count(&core->sched.ready[PTO_WORKER_ACCELERATOR]) > 0;
+    return core->outside.is_mine && ptoi_ready_count(&core->sched.ready[PTO_WORKER_ACCELERATOR]) > 0;
 }
 
 static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *place)
@@ -57,7 +56,7 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
         start_transfer(core, id);
         return true;
     }
-    if (e->has_ended || has_ready_transfers(core, type)) return false;
+    if (e->has_ended || (type != PTO_WORKER_ACCELERATOR && has_ready_transfers(core))) return false;
     if (core->outside.began && e->idle_since > 0) core->outside.began(core->outside.context, id, e->idle_since);
     e->idle_since = 0;
     e->has_run = true;
@@ -151,10 +150,12 @@ static void serial_wake(void *context)
 }
 
 /* There is nothing to do until something outside has ended.  It asks in vain for a while, without giving the processor
- * away first, because a yield costs as much as a message takes; then it sleeps, for ever longer.  *asks counts. */
+ * away first, because a yield costs as much as a message takes; then it sleeps, for ever longer.  It asks as long as a
+ * short sleep takes with its wake, some 50 us: if it slept sooner, the other rank would wait for it meanwhile, and
+ * sleep, too.  *asks counts. */
 static void wait_outside(struct core *core, int *asks)
 {
-    enum { SPINS = 64, ASKS = SPINS + 16, NAPS = 20, NAP_NS = 5000 };
+    enum { SPINS = 64, ASKS = SPINS + 128, NAPS = 20, NAP_NS = 5000 };
     struct serial *e = core->state;
     _Atomic uint32_t idle = 0;
     if (core->outside.began && e->idle_since == 0) e->idle_since = ptoi_clock_ns();
@@ -169,6 +170,13 @@ static void wait_outside(struct core *core, int *asks)
         ptoi_yield();
 }
 
+/* A kernel has ended whose messages other ranks wait for: they leave before the program goes on. */
+static void let_messages_leave(struct core *core)
+{
+    const struct serial *e = core->state;
+    while (e->has_ended || has_ready_transfers(core)) ptoi_sched_step(&core->sched);
+}
+
 static bool serial_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
     struct core *core = context;
@@ -180,6 +188,7 @@ static bool serial_wait(void *context, bool (*is_met)(void *arg), void *arg)
         if (ptoi_sched_is_quiet(&core->sched)) return is_met(arg);
         if (core->outside.progress) wait_outside(core, &asks);
     }
+    if (core->outside.progress) let_messages_leave(core);
     return true;
 }
 
@@ -204,7 +213,8 @@ static void serial_measure(struct core *core, PTORunStats *stats)
             .collect = serial_collect,                                                                                 \
             .failed = ptoi_core_failed,                                                                                \
             .wake = serial_wake,                                                                                       \
-            .wait = serial_wait},                                                                                      \
+            .wait = serial_wait,                                                                                       \
+            .runs_in_waits = true},                                                                                    \
     .open = serial_open, .close = serial_close, .begin = serial_begin, .poke = serial_poke, .measure = serial_measure, \
     .completed = serial_completed, .go_on = serial_go_on
 

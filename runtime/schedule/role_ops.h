@@ -36,6 +36,8 @@ struct role_ops {
     /* Waits until is_met(arg), which is asked until it answers true and not once more, because it may take what it
      * waited for.  false: it is proved that it never will be met. */
     bool (*wait)(void *context, bool (*is_met)(void *arg), void *arg);
+    /* The waiting thread runs what it waits for: a wait has no sleep to pay for, so it may be short. */
+    bool runs_in_waits;
     /* Simulated cycles.  NULL: the engine's time is that of the system, in ns. */
     int64_t (*clock)(void *context);
     /* The task that is submitted next follows `from`; the call comes before its publication.  NULL: the engine does not

@@ -116,15 +116,20 @@ static uint64_t let_sleep_until(struct orchestrator *o, uint64_t retired)
     return o->flow.wake_at = o->replay ? 0 : retired;
 }
 
+enum { FEW = 16 };
+
 /* What comes back in the order of tasks.  The orchestrator sleeps until half of what is in flight has retired: a wake
- * costs as much as hundreds of submits. */
+ * costs as much as hundreds of submits.  Where it runs the tasks itself, it goes on after a FEW, so that it submits
+ * while messages are under way. */
 /* model: IS_MET */
 static void wait_for_ring(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), uint64_t amount)
 {
     struct need need = {.o = o, .amount = amount};
     ptoi_orch_note_use(o);
     if (is_met(&need)) return;
-    need.mark = let_sleep_until(o, o->rings.tail + (o->rings.head - o->rings.tail + 1) / 2);
+    uint64_t many = (o->rings.head - o->rings.tail + 1) / 2;
+    if (o->flow.ops->runs_in_waits && many > FEW) many = FEW;
+    need.mark = let_sleep_until(o, o->rings.tail + many);
     ptoi_flow_wait(&o->flow, reason, is_met, &need);
     o->flow.wake_at = 0;
 }

@@ -1,7 +1,7 @@
 /* mpi.c - the wire over MPI: a library of its own, the only file that knows MPI.
  *
- * Idea       a transfer is a synchronous send or a receive of a derived type, so nothing is packed; what has ended is
- *            found by asking, never by waiting.  No call uses MPI_COMM_WORLD, which belongs to the program.
+ * Idea       a transfer is a send, mostly synchronous, or a receive of a derived type, so nothing is packed; what has
+ *            ended is found by asking, never by waiting.  No call uses MPI_COMM_WORLD, which belongs to the program.
  * Owner      a rank; two threads never call at the same time (MPI_THREAD_SERIALIZED).
  * Limits     a dimension of a view has at most 2^31 - 1 elements.  After a failure the job has to end: sends that were
  *            not received cannot be taken back, so no rank finalizes MPI then, Note [all finalize or none].
@@ -9,6 +9,7 @@
 #include "shared/system.h"
 #include "wire.h"
 #include <mpi.h>
+#include <pto/detail/decode.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,12 @@
  * that the others leave out.  So the last reduction of the run compares how many each rank has begun, and those that
  * have begun fewer begin the rest, whose numbers are dropped.  Otherwise the next run would read them, and the job
  * could not finalize. */
+
+/* Note [small messages]: a synchronous send needs an answer when its receive has begun, which costs as much as a small
+ * message.  So small messages are sent without, but each SYNCHRONOUS-th to a rank.  What arrives without a receive is
+ * bounded still: such a send ends when the other rank has come to its receive, and this rank is ahead of one that has
+ * not ended by its window at most. */
+enum { SMALL_BYTES = 1024, SYNCHRONOUS = 8 };
 
 /* What is reduced: the numbers, their complements, and in the last reduction of a run how many ordinary ones the rank
  * has begun. */
@@ -72,6 +79,8 @@ struct mpi_wire {
     MPI_Request *request;    /* of transfers that have not ended */
     struct pending *pending; /* likewise */
     int count, room;
+    uint8_t *small;              /* by rank: small messages sent since the last synchronous one */
+    bool has_sent_small;         /* in this run */
     uint64_t run;                /* the newest, from 1 */
     struct reporting *reporting; /* of all runs */
     struct report *early;        /* by rank, of the next run: it is ahead; run 0: none */
@@ -172,6 +181,19 @@ static bool make_room(struct mpi_wire *w)
     return true;
 }
 
+typedef int send_fn(const void *from, int count, MPI_Datatype type, int to, int tag, MPI_Comm ranks, MPI_Request *made);
+
+/* See Note [small messages]. */
+static send_fn *choose_send(struct mpi_wire *w, int32_t peer, int64_t bytes)
+{
+    if (bytes > SMALL_BYTES || ++w->small[peer] == SYNCHRONOUS) {
+        w->small[peer] = 0;
+        return MPI_Issend;
+    }
+    w->has_sent_small = true;
+    return MPI_Isend;
+}
+
 static bool begin_transfer(struct wire *wire, bool is_send, int32_t peer, uint64_t number, const PTOArg *view,
                            int32_t count, void *ticket)
 {
@@ -187,7 +209,8 @@ static bool begin_transfer(struct wire *wire, bool is_send, int32_t peer, uint64
         return false;
     MPI_Request *request = &w->request[w->count];
     void *from = count == 1 ? view->ptr : MPI_BOTTOM;
-    const int error = is_send ? MPI_Issend(from, elements, type, peer, tag, w->transfers, request)
+    const int64_t bytes = is_plain ? (int64_t)elements * pto_bytes_of_(view->type) : INT64_MAX;
+    const int error = is_send ? choose_send(w, peer, bytes)(from, elements, type, peer, tag, w->transfers, request)
                               : MPI_Irecv(from, elements, type, peer, tag, w->transfers, request);
     if (!is_plain) MPI_Type_free(&type);
     if (!explain(w, error)) return false;
@@ -222,6 +245,7 @@ static int mpi_progress(struct wire *wire, struct wire_ended *ended, int max)
 static void mpi_cancel(struct wire *wire)
 {
     struct mpi_wire *w = of(wire);
+    w->has_left_sends |= w->has_sent_small; /* no answer says that they were received */
     for (; w->count > 0; w->count--) {
         MPI_Request *request = &w->request[w->count - 1];
         if (w->pending[w->count - 1].is_send) {
@@ -292,7 +316,11 @@ static enum wire_answer mpi_reduce(struct wire *wire, bool is_last, const uint64
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
 
-static void mpi_begin(struct wire *w) { of(w)->run++; }
+static void mpi_begin(struct wire *w)
+{
+    of(w)->run++;
+    of(w)->has_sent_small = false;
+}
 
 /* Without memory the others are not notified, and wait; the launcher ends them when this rank ends. */
 static void mpi_notify(struct wire *wire, const struct wire_failure *failure)
@@ -431,6 +459,7 @@ static void mpi_close(struct wire *wire, bool all_come)
         w->reporting = next;
     }
     free(w->early);
+    free(w->small);
     free(w->leaving);
     free(w->request);
     free(w->pending);
@@ -507,7 +536,8 @@ static bool join(struct mpi_wire *w)
     MPI_Comm_rank(w->transfers, &w->wire.rank);
     MPI_Comm_size(w->transfers, &w->wire.ranks);
     w->early = calloc((size_t)w->wire.ranks, sizeof *w->early);
-    if (!w->early) return false;
+    w->small = calloc((size_t)w->wire.ranks, sizeof *w->small);
+    if (!w->early || !w->small) return false;
     MPI_Comm_get_attr(w->transfers, MPI_TAG_UB, &largest, &has_largest);
     const uint64_t most = has_largest ? (uint64_t)*largest + 1 : 1 << 15;
     for (w->tags = 1; 2 * w->tags <= most;) w->tags *= 2;

@@ -50,7 +50,7 @@ struct wire_ops {
     /* Begins to send `count` views in one message, or to receive as many of the same bytes each.  The tags of the
      * transfers from one rank to another are different while they are in flight; no order of arrival is relied on.  The
      * views, the ticket and the memory stay until the transfer has ended or was cancelled.  A send ends when its
-     * receive has begun.  false: the wire failed. */
+     * receive has begun; a few to each rank may end before, when the wire has their bytes.  false: the wire failed. */
     bool (*send)(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count, void *ticket);
     bool (*receive)(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count, void *ticket);
     /* Moves bytes; returns how many transfers have ended. */

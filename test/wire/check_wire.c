@@ -130,6 +130,32 @@ static void check_several(void)
         }
 }
 
+/* Small messages whose receives have not begun: not all sends end. */
+static void check_small(uint64_t run)
+{
+    enum { MANY = 16, LOOKS = 50 };
+    static int64_t from[MANY], to[MANY];
+    static const int64_t shape[1] = {1}, stride[1] = {1};
+    const int32_t next = (wire->rank + 1) % wire->ranks, before = (wire->rank + wire->ranks - 1) % wire->ranks;
+    PTOArg sent[MANY], received[MANY];
+    struct wire_ended ended[MANY];
+    int count = 0;
+    for (int32_t m = 0; m < MANY; m++) {
+        from[m] = wire->rank << 20 | m;
+        sent[m] = (PTOArg){.ptr = &from[m], .type = PTO_U64, .rank = 1, .shape = shape, .stride = stride};
+        received[m] = (PTOArg){.ptr = &to[m], .type = PTO_U64, .rank = 1, .shape = shape, .stride = stride};
+        expect(wire->ops->send(wire, next, (uint64_t)m + 40, &sent[m], 1, &sent[m]), "a small send does not begin");
+    }
+    for (int look = 0; look < LOOKS; look++, nap()) count += wire->ops->progress(wire, ended, MANY);
+    expect(count < MANY, "small messages that wait for their receives have no bound");
+    expect(most_of(false, run) == run, "a reduction has other numbers");
+    for (int32_t m = MANY - 1; m >= 0; m--)
+        expect(wire->ops->receive(wire, before, (uint64_t)m + 40, &received[m], 1, &received[m]),
+               "a small receive does not begin");
+    wait_for(2 * MANY - count);
+    for (int32_t m = 0; m < MANY; m++) expect(to[m] == (before << 20 | m), "other small messages arrive");
+}
+
 /* A run that fails: rank 0 has begun a reduction that the others leave out, and a receive of what nobody sends. */
 static void check_failure(uint64_t run)
 {
@@ -205,6 +231,7 @@ static void check_run(uint64_t run)
     check_transfers();
     check_dense();
     check_several();
+    check_small(run);
     check_status(run);
     expect(!wire->ops->listen(wire, &failure), "a failure is heard that nobody has");
     expect(most_of(true, run) == run, "the last reduction of a run has other numbers");

@@ -13,6 +13,7 @@
 
 struct message {
     bool is_used, is_taken, is_lost;
+    bool is_early, has_ended; /* its send may end before it is taken, and has */
     uint64_t tag;
     void *ticket; /* of the send, in its process */
     int looks;    /* until it may be taken */
@@ -71,19 +72,23 @@ static uint64_t next_random(uint64_t *s)
     return z ^ (z >> 31);
 }
 
+/* Of a pair: those of sends that end when their receives have begun, and those of sends that may end before. */
+enum { EARLY = 4 };
+static int slots_of(const struct medium *m) { return m->config.slots + EARLY; }
+
 static size_t stride_of(const struct medium_config *c) { return sizeof(struct message) + (size_t)c->message_bytes; }
 
 /* Behind all messages. */
 static struct mailbox *mailbox_at(struct medium *m, int from, int to)
 {
-    const size_t messages = (size_t)(m->config.ranks * m->config.ranks * m->config.slots);
+    const size_t messages = (size_t)(m->config.ranks * m->config.ranks * slots_of(m));
     return (struct mailbox *)(void *)(m->messages + messages * stride_of(&m->config)) + from * m->config.ranks + to;
 }
 
 /* Number `slot` of the slots of a pair; behind them lie those to the next rank. */
 static struct message *message_at(struct medium *m, int from, int to, int slot)
 {
-    const int number = (from * m->config.ranks + to) * m->config.slots + slot;
+    const int number = (from * m->config.ranks + to) * slots_of(m) + slot;
     return (struct message *)(void *)(m->messages + (size_t)number * stride_of(&m->config));
 }
 
@@ -131,19 +136,24 @@ static bool local_send(struct wire *wire, int32_t peer, uint64_t tag, const PTOA
 {
     struct local_wire *w = (struct local_wire *)wire;
     struct message *x = NULL;
+    int held = 0, early = 0;
     if (bytes_of_all(view, count) > w->m->config.message_bytes) {
         snprintf(wire->why, sizeof wire->why, "the message is too large");
         return false;
     }
     pthread_mutex_lock(&w->m->lock);
-    for (int slot = 0; slot < w->m->config.slots && !x; slot++) {
-        x = message_at(w->m, wire->rank, peer, slot);
-        if (x->is_used) x = NULL;
+    for (int slot = 0; slot < slots_of(w->m); slot++) {
+        struct message *one = message_at(w->m, wire->rank, peer, slot);
+        if (!one->is_used) x = one;
+        held += one->is_used && !one->is_early;
+        early += one->is_used && one->is_early;
     }
+    if (held == w->m->config.slots) x = NULL;
     if (x) {
         const uint64_t r = next_random(&w->random);
         x->is_used = true;
-        x->is_taken = false;
+        x->is_taken = x->has_ended = false;
+        x->is_early = early < EARLY && (r >> 16) % 2 == 0;
         x->is_lost = w->m->config.lost_of > 0 && r % (uint64_t)w->m->config.lost_of == 0;
         x->tag = tag;
         x->ticket = ticket;
@@ -171,7 +181,7 @@ static bool local_receive(struct wire *wire, int32_t peer, uint64_t tag, const P
 /* false: the message is not there yet. */
 static bool take(struct local_wire *w, const struct posted *p, struct wire_ended *ended)
 {
-    for (int slot = 0; slot < w->m->config.slots; slot++) {
+    for (int slot = 0; slot < slots_of(w->m); slot++) {
         struct message *x = message_at(w->m, p->peer, w->wire.rank, slot);
         if (!x->is_used || x->is_taken || x->is_lost || x->tag != p->tag) continue;
         if (x->looks-- > 0) return false;
@@ -195,12 +205,13 @@ static int local_progress(struct wire *wire, struct wire_ended *ended, int max)
         } else {
             i++;
         }
-    for (int slot = 0; slot < w->m->config.slots * wire->ranks && n < max; slot++) {
+    for (int slot = 0; slot < slots_of(w->m) * wire->ranks && n < max; slot++) {
         struct message *x = message_at(w->m, wire->rank, 0, slot);
-        if (!x->is_used || !(x->is_taken || x->is_lost)) continue;
+        if (!x->is_used || !(x->is_taken || x->is_lost || (x->is_early && !x->has_ended))) continue;
         if (x->is_lost) snprintf(wire->why, sizeof wire->why, "the message was lost");
-        x->is_used = false;
-        ended[n++] = (struct wire_ended){x->ticket, x->is_taken};
+        if (!x->has_ended) ended[n++] = (struct wire_ended){x->ticket, !x->is_lost};
+        x->has_ended = true;
+        x->is_used = !x->is_taken && !x->is_lost;
     }
     pthread_mutex_unlock(&w->m->lock);
     return n;
@@ -210,7 +221,7 @@ static void local_cancel(struct wire *wire)
 {
     struct local_wire *w = (struct local_wire *)wire;
     pthread_mutex_lock(&w->m->lock);
-    for (int slot = 0; slot < w->m->config.slots * wire->ranks; slot++)
+    for (int slot = 0; slot < slots_of(w->m) * wire->ranks; slot++)
         message_at(w->m, wire->rank, 0, slot)->is_used = false;
     w->posted_count = 0;
     pthread_mutex_unlock(&w->m->lock);
@@ -363,7 +374,7 @@ static struct medium_config complete(const struct medium_config *given)
 static size_t medium_bytes(const struct medium_config *c)
 {
     const size_t pairs = (size_t)(c->ranks * c->ranks);
-    return sizeof(struct medium) + pairs * ((size_t)c->slots * stride_of(c) + sizeof(struct mailbox));
+    return sizeof(struct medium) + pairs * ((size_t)(c->slots + EARLY) * stride_of(c) + sizeof(struct mailbox));
 }
 
 static void fill_in(struct medium *m, const struct medium_config *c)

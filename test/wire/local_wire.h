@@ -2,8 +2,10 @@
  *
  * Idea       a send puts its message into a slot of the pair; a receive takes it, after so many looks as the seed says.
  *            So messages are late, overtake each other, and are lost where a test wants that: then the send fails.
+ *            By the seed some sends end before their messages were taken.
  * Owner      whoever opens the medium, before it forks.
- * Invariant  a pair has `slots` slots, and a send that finds none fails: the bound on what waits for its receive. */
+ * Invariant  a pair has `slots` slots, and a send that finds none fails: the bound on what waits for its receive.  A
+ *            few more are for sends that end before. */
 #ifndef PTO_TEST_LOCAL_WIRE_H
 #define PTO_TEST_LOCAL_WIRE_H
 #include "wire/wire.h"

@@ -7,11 +7,16 @@
 #include <time.h>
 
 enum { RANKS = 2, ROWS = 4, SIDE = 4, WINDOW = 8, MANY = 64 };
+/* Of the case FOR_ROOM: steps, each of which takes two tasks of rank 1's window, and how far that is ahead at least. */
+enum { COUNT = 200, ROOM = 64, AHEAD = 22 };
+
+enum which { WHILE_LATE, AT_END, FOR_ROOM };
 
 struct shared {
-    bool is_at_end; /* case at_end: else while_late */
-    bool is_sent;   /* kernels of rank 1 may end */
-    int order[2];   /* of what rank 0 executes: kernels 0 and 1 */
+    enum which which;
+    bool is_sent;  /* kernels of rank 1 may end */
+    int submitted; /* steps, by rank 1 */
+    int order[2];  /* of what rank 0 executes: kernels 0 and 1 */
     int executed;
     int status[RANKS];
     double got[RANKS];
@@ -24,6 +29,18 @@ static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); 
 static int wait_until_sent(const PTOArg *a)
 {
     while (!__atomic_load_n(&here->is_sent, __ATOMIC_RELAXED)) nap();
+    ((double *)a[0].ptr)[0] += 1;
+    return 0;
+}
+
+/* A step of rank 0 waits for the program of rank 1, though not for ever. */
+static int step_behind(const PTOArg *a)
+{
+    const int step = (int)((double *)a[0].ptr)[0], ahead = step + AHEAD < COUNT ? step + AHEAD : COUNT;
+    for (int k = 0; __atomic_load_n(&here->submitted, __ATOMIC_RELAXED) < ahead; k++) {
+        if (k == 100000) return 1;
+        nap();
+    }
     ((double *)a[0].ptr)[0] += 1;
     return 0;
 }
@@ -52,6 +69,7 @@ static int let_go(const PTOArg *a)
 static const PTOKernel waits = {.name = "waits", .worker = PTO_WORKER_VECTOR, .fn = wait_until_sent},
                        adds = {.name = "adds", .worker = PTO_WORKER_VECTOR, .fn = add},
                        grows = {.name = "grows", .worker = PTO_WORKER_VECTOR, .fn = grow},
+                       steps = {.name = "steps", .worker = PTO_WORKER_VECTOR, .fn = step_behind},
                        lets_go = {.name = "lets_go", .worker = PTO_WORKER_VECTOR, .fn = let_go};
 
 static PTOTaskParam row_of(PTOParamKind kind, double *matrix, int64_t row)
@@ -87,12 +105,23 @@ static void end(PTORuntime *rt, double *matrix)
     if (rt->dist->me == 0) __atomic_store_n(&here->is_sent, true, __ATOMIC_RELAXED);
 }
 
+/* Rank 1 needs what each step of rank 0 makes, and soon waits for room.  A few steps that have ended are enough for it:
+ * the next ones wait for what it submits then. */
+static void fill(PTORuntime *rt, double *matrix)
+{
+    PTOTaskParam step[] = {row_of(PTO_PARAM_INOUT, matrix, 0)};
+    PTOTaskParam needs[] = {row_of(PTO_PARAM_INPUT, matrix, 0), row_of(PTO_PARAM_INOUT, matrix, 3)};
+    for (int k = 0; k < COUNT; k++) {
+        pto_submit_task(rt, &steps, step, 1);
+        pto_submit_task(rt, &adds, needs, 2);
+        if (rt->dist->me == 1) __atomic_store_n(&here->submitted, k + 1, __ATOMIC_RELAXED);
+    }
+}
+
 static void program(PTORuntime *rt, void *arg)
 {
-    if (here->is_at_end)
-        end(rt, arg);
-    else
-        go_on(rt, arg);
+    static void (*const programs[])(PTORuntime * rt, double *matrix) = {go_on, end, fill};
+    programs[here->which](rt, arg);
 }
 
 static int run_rank(struct wire *w, int rank, void *arg)
@@ -102,7 +131,8 @@ static int run_rank(struct wire *w, int rank, void *arg)
     const struct distribution home = {
         .rank = 2, .unit = 8, .shape = {ROWS, SIDE}, .cell = {ROWS / RANKS, SIDE}, .grid = {RANKS, 1}};
     here = arg;
-    PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = PTO_ENGINE_SERIAL, .task_window = WINDOW}, &ranks, NULL);
+    const PTOConfig config = {.engine = PTO_ENGINE_SERIAL, .task_window = here->which == FOR_ROOM ? ROOM : WINDOW};
+    PTORuntime *rt = ptoi_create_ranked(&config, &ranks, NULL);
     if (!rt || ptoi_dist_distribute(rt->dist, matrix, &home) != PTO_OK) return 1;
     here->status[rank] = pto_runtime_run(rt, program, matrix);
     here->got[rank] = matrix[rank == 0 ? 0 : 3 * SIDE];
@@ -110,24 +140,29 @@ static int run_rank(struct wire *w, int rank, void *arg)
     return 0;
 }
 
-static const struct shared *run(bool is_at_end)
+static const struct shared *run(enum which which, double got)
 {
     struct shared *s = ranks_share(sizeof *s);
-    s->is_at_end = is_at_end;
+    s->which = which;
     EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = RANKS, .slots = 4, .seed = 1}, run_rank, s), 0);
     for (int k = 0; k < RANKS; k++) EXPECT_EQ(s->status[k], PTO_OK);
-    EXPECT_EQ(s->got[0], 1);
+    EXPECT_EQ(s->got[0], got);
     return s;
 }
 
 TEST(the_program_goes_on_while_a_message_is_late)
 {
-    const struct shared *s = run(false);
+    const struct shared *s = run(WHILE_LATE, 1);
     EXPECT_EQ(s->order[0], 0);
     EXPECT_EQ(s->order[1], 1);
 }
 
 TEST(a_rank_at_its_end_goes_on_with_what_others_wait_for)
 {
-    EXPECT_EQ(run(true)->got[1], 1 + MANY);
+    EXPECT_EQ(run(AT_END, 1)->got[1], 1 + MANY);
+}
+
+TEST(a_rank_that_waits_for_room_submits_while_messages_are_under_way)
+{
+    EXPECT_EQ(run(FOR_ROOM, COUNT)->got[1], COUNT * (COUNT + 1) / 2);
 }
