@@ -7,8 +7,17 @@ enum { TIME_BITS = 20, STRIKE = 16, STRIKES_OUT = 128 };
 /* A call that took less lowers a time that is not fine by one part in so many: of a kernel whose calls differ the time
  * stays near that of its long ones, behind which no other task should have to wait. */
 enum { FORGETTING = 8 };
+/* A call of a fine kernel is long if it took so many times as long as what is fine. */
+enum { LONGEST = 4 };
 
-void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
+/* A step towards the median of all times: one that is far off counts as any other. */
+static int64_t nearer(int64_t median, int64_t ns)
+{
+    const int64_t step = median / 32 + 1;
+    return ns > median ? median + step : ns < median ? median - step : median;
+}
+
+static void measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
 {
     const uint64_t longest = (1u << TIME_BITS) - 1, tag = ptoi_grain_tag(kernel);
     const uint64_t known = load_relaxed(ptoi_grain_line(g, kernel)); /* relaxed: see grain.h */
@@ -19,14 +28,57 @@ void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
     /* no news: others have this line */
     if (is_same && strikes == 0 && last > (int64_t)g->fine_ns && ns > last - some && ns < last + some) return;
     const bool was_fine = is_same && last <= (int64_t)g->fine_ns, is_fine = ns <= (int64_t)g->fine_ns;
+    const bool is_long = ns > LONGEST * (int64_t)g->fine_ns;
     if (is_fine)
         strikes -= strikes > 0;
-    else if (was_fine)
+    else if (was_fine && is_long)
         strikes += STRIKE;
     int64_t next = ns;
     if (is_same && !is_fine && ns < last) next = last - (last - ns + FORGETTING - 1) / FORGETTING;
+    if (was_fine && !is_long) next = nearer(last, ns);
     store_relaxed(ptoi_grain_line(g, kernel),
                   tag | strikes << TIME_BITS | ((uint64_t)next < longest ? (uint64_t)next : longest));
+}
+
+/* See Note [trials]. */
+enum { FIRST_TRIAL = 16, LAST_GAP = 1 << 20, TIMED_CALLS = 8 };
+
+void ptoi_grain_measured_away(struct grain *g, const PTOKernel *kernel, int64_t ns)
+{
+    _Atomic uint64_t *away = &g->away[ptoi_grain_number(kernel)];
+    const uint64_t known = load_relaxed(away), count = known >> TIME_BITS; /* relaxed: see grain.h */
+    const int64_t longest = (1 << TIME_BITS) - 1, median = (int64_t)(known & (uint64_t)longest),
+                  now = ns < longest ? ns : longest;
+    const int64_t next = count == 0 ? now : nearer(median, now);
+    store_relaxed(away, (count + 1) << TIME_BITS | (uint64_t)next);
+    measured(g, kernel, ns);
+}
+
+bool ptoi_grain_is_tried(struct grain *g, const PTOKernel *kernel)
+{
+    struct trial *t = &g->trial[ptoi_grain_number(kernel)];
+    const uint64_t away = load_relaxed(&g->away[ptoi_grain_number(kernel)]), count = away >> TIME_BITS;
+    const int64_t fine = (int64_t)g->fine_ns, ns = (int64_t)(away & ((1 << TIME_BITS) - 1));
+    if (t->kernel != kernel) *t = (struct trial){.kernel = kernel, .next = count + FIRST_TRIAL, .gap = FIRST_TRIAL};
+    if (t->left > 0) return true;
+    if (count < t->next || ns > LONGEST * fine || ptoi_grain_ns(g, kernel) == 0) return false;
+    if (t->gap < LAST_GAP) t->gap *= 4;
+    t->next = count + t->gap;
+    t->discount = ns > fine ? (ns - fine) / g->processors : 0;
+    t->left = TIMED_CALLS;
+    return true;
+}
+
+void ptoi_grain_measured_inline(struct grain *g, const PTOKernel *kernel, int64_t ns)
+{
+    struct trial *t = &g->trial[ptoi_grain_number(kernel)];
+    if (t->kernel != kernel) *t = (struct trial){.kernel = kernel, .gap = FIRST_TRIAL};
+    const bool was_fine = ptoi_grain_is_fine(g, kernel);
+    measured(g, kernel, ns > t->discount ? ns - t->discount : 1);
+    const bool is_fine = ptoi_grain_is_fine(g, kernel);
+    if (t->left > 0) t->left = is_fine ? 0 : t->left - 1;
+    if (is_fine) t->gap = FIRST_TRIAL;
+    if (was_fine && !is_fine) t->next = (load_relaxed(&g->away[ptoi_grain_number(kernel)]) >> TIME_BITS) + FIRST_TRIAL;
 }
 
 #ifdef PTO_TINY

@@ -3,7 +3,8 @@
  * Idea       the caller of a kernel that times it stores how long it took.  A kernel is fine if its last timed call was
  *            short. A kernel whose calls differ collects strikes, and is coarse after a few of them: it would stop the
  *            orchestrator.
- * Owner      a word: anyone who runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.
+ * Owner      a word: anyone who runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.  The
+ *            trials are the orchestrator's.
  * Tests      test/runtime/test_inline.c */
 #ifndef PTOI_GRAIN_H
 #define PTOI_GRAIN_H
@@ -17,27 +18,52 @@ enum { GRAIN_BITS = 8, GRAIN_LINES = 1 << GRAIN_BITS };
  * among them too, but the orchestrator cannot hand over faster than one in 200 ns. */
 enum { GRAIN_FINE_NS = 250, GRAIN_FINE_NS_OF_TWO = 400 };
 
+/* Note [trials]: a worker that is handed a task often finds its data in the cache of another processor, so a kernel may
+ * take twice as long there as inline.  Of P processors that take d ns a task and share what handing over costs, h,
+ * inline execution in i ns is at least as fast if i <= (d + h) / P.  With d = i that is what fine means, h = (P - 1)
+ * fine.  Otherwise it is (d - fine) / P more: the discount of the kernel.  Nobody knows i of a kernel that is handed
+ * over, so one that is not much too long is tried: when workers have timed it so many times, a few tasks are executed
+ * inline and timed.  If it is not fine with its discount either, the next trial comes four times later. */
+struct trial {
+    const PTOKernel *kernel;
+    uint64_t next, gap; /* of the workers' timed calls: when the next one begins; from one to the next */
+    int64_t discount;   /* of calls that are executed inline, ns */
+    int32_t left;       /* timed calls of the one that is on; 0: none is */
+};
+
 struct grain {
     uint64_t fine_ns;                   /* constant */
+    int processors;                     /* likewise */
     _Atomic uint64_t line[GRAIN_LINES]; /* by kernel; 0: nothing is known */
+    _Atomic uint64_t away[GRAIN_LINES]; /* likewise: how often workers have timed it, and 20 bits of their mean time */
+    struct trial trial[GRAIN_LINES];    /* likewise */
 };
 
 /* *g is zero.  So many processors can run the process. */
 static inline void ptoi_grain_init(struct grain *g, int processors)
 {
     g->fine_ns = processors == 2 ? GRAIN_FINE_NS_OF_TWO : GRAIN_FINE_NS;
+    g->processors = processors;
 }
 
-/* One call of the kernel took so long. */
-void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns);
+/* One call of the kernel took so long, at a worker that a task was handed to. */
+void ptoi_grain_measured_away(struct grain *g, const PTOKernel *kernel, int64_t ns);
+/* One that was executed inline.  Called by the orchestrator. */
+void ptoi_grain_measured_inline(struct grain *g, const PTOKernel *kernel, int64_t ns);
+
+/* The next task of a kernel that is not fine: is it to be executed inline all the same?  Called by the orchestrator. */
+bool ptoi_grain_is_tried(struct grain *g, const PTOKernel *kernel);
 
 /* A word: 36 bits of the kernel's address, 8 of strikes, 20 of its time. */
 static inline uint64_t ptoi_grain_tag(const PTOKernel *kernel) { return (uint64_t)(uintptr_t)kernel >> 3 << 28; }
+/* Kernels of one program lie 32 to 64 bytes apart: multiples of the golden ratio put neighbours far from each other. */
+static inline uint32_t ptoi_grain_number(const PTOKernel *kernel)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)kernel >> 4) * 0x9e3779b97f4a7c15u >> (64 - GRAIN_BITS));
+}
 static inline _Atomic uint64_t *ptoi_grain_line(struct grain *g, const PTOKernel *kernel)
 {
-    /* Kernels of one program lie 32 to 64 bytes apart: multiples of the golden ratio put neighbours far from each
-     * other. */
-    return &g->line[((uint64_t)(uintptr_t)kernel >> 4) * 0x9e3779b97f4a7c15u >> (64 - GRAIN_BITS)];
+    return &g->line[ptoi_grain_number(kernel)];
 }
 
 #ifdef PTO_TINY /* at random: all ways there and back want testing */

@@ -236,7 +236,7 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
         if (is_timed) {
             end = ptoi_clock_ns();
             ptoi_busy_measured(&l->busy, kernel, end - since);
-            ptoi_grain_measured(&e->grain, kernel, end - since);
+            ptoi_grain_measured_away(&e->grain, kernel, end - since);
         }
         if (t) t->end = ptoi_record_now(core->recorder);
         ptoi_running_end_timed(line, core->window, core->run_status, id, since, end);

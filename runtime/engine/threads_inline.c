@@ -7,7 +7,7 @@
 bool ptoi_threads_is_fine(void *context, const PTOKernel *kernel)
 {
     struct threads *e = ((struct core *)context)->state;
-    return ptoi_grain_is_fine(&e->grain, kernel);
+    return ptoi_grain_is_fine(&e->grain, kernel) || ptoi_grain_is_tried(&e->grain, kernel);
 }
 
 void ptoi_threads_enter(void *context)
@@ -25,5 +25,5 @@ void ptoi_threads_leave(void *context)
 void ptoi_threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
 {
     struct threads *e = ((struct core *)context)->state;
-    ptoi_grain_measured(&e->grain, kernel, ns);
+    ptoi_grain_measured_inline(&e->grain, kernel, ns);
 }

@@ -322,18 +322,64 @@ TEST(a_kernel_whose_calls_differ_is_expected_to_be_long)
     const PTOKernel *const kernel = (const PTOKernel *)memory;
     ptoi_grain_init(&g, 4);
     for (int batch = 0; batch < 20; batch++) {
-        ptoi_grain_measured(&g, kernel, 60000);
-        ptoi_grain_measured(&g, kernel, 3000);
-        ptoi_grain_measured(&g, kernel, 3000);
+        ptoi_grain_measured_away(&g, kernel, 60000);
+        ptoi_grain_measured_away(&g, kernel, 3000);
+        ptoi_grain_measured_away(&g, kernel, 3000);
         EXPECT(ptoi_grain_ns(&g, kernel) > 40000);
     }
-    for (int i = 0; i < 40; i++) ptoi_grain_measured(&g, kernel, 3000); /* the long ones are over */
+    for (int i = 0; i < 40; i++) ptoi_grain_measured_away(&g, kernel, 3000); /* the long ones are over */
     EXPECT(ptoi_grain_ns(&g, kernel) < 3500);
-    ptoi_grain_measured(&g, kernel, 100);
+    ptoi_grain_measured_away(&g, kernel, 100);
     EXPECT(ptoi_grain_is_fine(&g, kernel));
     EXPECT_EQ(ptoi_grain_ns(&g, kernel), 100);
-    for (int i = 0; i < 400; i++) ptoi_grain_measured(&g, kernel, 5000000); /* more than the word has bits for */
+    for (int i = 0; i < 400; i++) ptoi_grain_measured_away(&g, kernel, 5000000); /* more than the word has bits for */
     EXPECT_EQ(ptoi_grain_ns(&g, kernel), (1 << 20) - 1);
+}
+
+static void measure_away(struct grain *g, const PTOKernel *kernel, int64_t ns, int count)
+{
+    for (int i = 0; i < count; i++) {
+        EXPECT(!ptoi_grain_is_tried(g, kernel));
+        ptoi_grain_measured_away(g, kernel, ns);
+    }
+}
+
+static _Alignas(64) char two_lines[128];
+static const PTOKernel *const tried = (const PTOKernel *)two_lines, *const other = (const PTOKernel *)(two_lines + 64);
+
+/* Workers find its data in the cache of another processor, so they need twice as long. */
+TEST(a_kernel_that_is_fine_inline_is_found_by_a_trial)
+{
+    static struct grain g;
+    ptoi_grain_init(&g, 2);
+    measure_away(&g, tried, 700, 16);
+    EXPECT(!ptoi_grain_is_fine(&g, tried) && ptoi_grain_is_tried(&g, tried));
+    ptoi_grain_measured_inline(&g, tried, 1300); /* the first finds it there, too */
+    EXPECT(!ptoi_grain_is_fine(&g, tried) && ptoi_grain_is_tried(&g, tried));
+    ptoi_grain_measured_inline(&g, tried, 540); /* two workers that take 700 ns and share 400 end one in 550 */
+    EXPECT(ptoi_grain_is_fine(&g, tried) && !ptoi_grain_is_tried(&g, tried));
+    for (int i = 0; i < 100; i++) ptoi_grain_measured_inline(&g, tried, i % 3 == 0 ? 1500 : 500);
+    EXPECT(ptoi_grain_is_fine(&g, tried)); /* one in three is disturbed */
+    ptoi_grain_measured_inline(&g, tried, 5000);
+    EXPECT(!ptoi_grain_is_fine(&g, tried)); /* others should not wait for it */
+    measure_away(&g, tried, 700, 16);
+    EXPECT(ptoi_grain_is_tried(&g, tried));
+}
+
+TEST(a_kernel_that_is_fine_nowhere_is_tried_ever_more_rarely)
+{
+    static struct grain g;
+    ptoi_grain_init(&g, 2);
+    measure_away(&g, tried, 1000, 16);
+    for (int gap = 64; gap <= 1024; gap *= 4) {
+        for (int i = 0; i < 8; i++) {
+            EXPECT(ptoi_grain_is_tried(&g, tried));
+            ptoi_grain_measured_inline(&g, tried, 900);
+        }
+        EXPECT(!ptoi_grain_is_fine(&g, tried));
+        measure_away(&g, tried, 1000, gap);
+    }
+    measure_away(&g, other, 2000, 100); /* too long to be tried */
 }
 #endif
 
