@@ -9,7 +9,7 @@
  */
 #include "ahead.h"
 #include "ahead_facts.h"
-#include "digest.h"
+#include "support/digest.h"
 #include "support/arena.h"
 #include <stdio.h>
 #include <stdlib.h>

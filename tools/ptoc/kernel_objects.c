@@ -11,7 +11,7 @@
  */
 #include "kernel_objects.h"
 #include "cache.h"
-#include "digest.h"
+#include "file_digest.h"
 #include "support/arena.h"
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * build would give the same. */
 #ifndef PTOC_READS_H
 #define PTOC_READS_H
-#include "digest.h"
+#include "file_digest.h"
 #include "support/arena.h"
 #include "support/strbuf.h"
 #include "support/vec.h"

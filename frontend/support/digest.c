@@ -3,13 +3,11 @@
  *            every bit of the word reaches every bit of the lane, and eight multiplications are in flight at a time.
  * Owner      the caller's state.
  * Invariant  the digest depends on the bytes and their number, not on the pieces in which they were added.
- * Blocks     digest_of_file, in reading.
+ * Blocks     never.
  * Tests      test/lit/run/cache-reads.test (a flipped bit anywhere in an entry), scripts/cache_edits.py
  */
 #include "digest.h"
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Nothing up the sleeve: the fractions of the square roots of the first eight primes. */
 static const uint64_t key[DIGEST_LANES] = {
@@ -80,22 +78,4 @@ struct digest digest_of(const void *bytes, size_t length)
     digest_begin(&s);
     digest_add(&s, bytes, length);
     return digest_end(&s);
-}
-
-bool digest_of_file(int file, struct digest *digest, uint64_t *length)
-{
-    static unsigned char piece[1 << 18];
-    struct digest_state s;
-    digest_begin(&s);
-    for (off_t at = 0;;) {
-        const ssize_t got = pread(file, piece, sizeof piece, at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return false;
-        if (got == 0) break;
-        digest_add(&s, piece, (size_t)got);
-        at += got;
-    }
-    *digest = digest_end(&s);
-    *length = s.length;
-    return true;
 }

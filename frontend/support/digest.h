@@ -26,8 +26,6 @@ void digest_add(struct digest_state *s, const void *bytes, size_t length);
 struct digest digest_end(struct digest_state *s);
 
 struct digest digest_of(const void *bytes, size_t length);
-/* The digest of the whole file of the descriptor.  False with errno: it cannot be read. */
-bool digest_of_file(int file, struct digest *digest, uint64_t *length);
 
 static inline bool digest_is_equal(struct digest a, struct digest b)
 {
