@@ -276,11 +276,30 @@ static bool place_in_branches(struct search *s, struct ir_op *first, bool is_bus
     return is_moved;
 }
 
+/* In `f(g(x))` the tensor is used for the last time by g: it is released before the function f is called, which may need
+ * its memory, and calls itself perhaps.  NULL: there is no such place. */
+static struct ir_op *before_call(const struct search *s, const struct statement *st)
+{
+    const struct uses *u = s->tensor_uses;
+    const int use = largest_within(u->at.data, u->at.count, st->first->number, st->own->last);
+    struct ir_op *user = NULL;
+    for (struct ir_op *op = st->first; op != st->own->next; op = op->next) {
+        if (user && op->kind == IR_CALL) return user;
+        if (op->number == use && (op->kind == IR_SUBMIT || op->kind == IR_CALL)) user = op;
+    }
+    return NULL;
+}
+
 /* is_busy_behind: between here and the end of the owner's scope memory matters, see Note [a release must pay].  Returns
  * whether the statement ends elsewhere by now. */
 static bool place_at(struct search *s, struct ir_block *block, const struct statement *st, bool is_busy_behind)
 {
     const bool by_hand = ends_by_hand(s, st->first->number, st->own->last);
+    struct ir_op *user = by_hand ? NULL : before_call(s, st);
+    if (user) {
+        place(s, block, user, IR_RELEASE_BEHIND, st->own->statement_end);
+        return false;
+    }
     switch (st->own->kind) {
     case IR_BLOCK: return place_in_block(s, st->own->block, is_busy_behind);
     case IR_IF:
