@@ -276,8 +276,8 @@ static bool place_in_branches(struct search *s, struct ir_op *first, bool is_bus
     return is_moved;
 }
 
-/* In `f(g(x))` the tensor is used for the last time by g: it is released before the function f is called, which may need
- * its memory, and calls itself perhaps.  NULL: there is no such place. */
+/* In `f(g(x))` the tensor is used for the last time by g: it is released before the function f is called, which may
+ * need its memory, and may call itself.  NULL: there is no such place. */
 static struct ir_op *before_call(const struct search *s, const struct statement *st)
 {
     const struct uses *u = s->tensor_uses;
