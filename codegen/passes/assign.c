@@ -391,9 +391,16 @@ static size_t mark(struct dataflow *d) { return facts_mark(((struct assign *)d->
 
 static void forget(struct dataflow *d, size_t mark) { facts_reset(((struct assign *)d->cx)->c->facts, mark); }
 
-static void learn(struct dataflow *d, const struct ir_op *op, bool truth)
+/* A formal that has no element where the condition is so, as in `if N == 0 { return; }`, needs nothing that writes it. */
+static void learn(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op, bool truth)
 {
-    learn_condition(((struct assign *)d->cx)->c, op->branch.cond.source, truth);
+    const struct assign *a = d->cx;
+    learn_condition(a->c, op->branch.cond.source, truth);
+    for (int i = 0; i < a->f->tensor_count && !s->is_dead; i++) {
+        struct symbol *t = a->f->tensors[i]->symbol;
+        struct cell *x = &cells_of(s)[i];
+        if (t->dir == DIR_OUT && x->written < IN_LOOP && is_empty(a, t, NULL)) x->written = YES, x->parts.any = true;
+    }
 }
 
 static void enter_loop(struct dataflow *d, const struct ir_op *op)

@@ -74,9 +74,9 @@ static void forget(struct dataflow *d, size_t mark)
     if (d->client->forget) d->client->forget(d, mark);
 }
 
-static void learn(struct dataflow *d, const struct ir_op *op, bool truth)
+static void learn(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op, bool truth)
 {
-    if (d->client->learn) d->client->learn(d, op, truth);
+    if (d->client->learn) d->client->learn(d, s, op, truth);
 }
 
 /* ---- branches and loops ---- */
@@ -136,10 +136,10 @@ static void walk_branches(struct dataflow *d, struct dataflow_state *s, const st
         d->client->step(d, s, op);
         const size_t around = mark(d);
         assign(d, &then, s);
-        learn(d, op, true);
+        learn(d, &then, op, true);
         walk_block(d, &then, op->branch.then);
         forget(d, around);
-        learn(d, op, false);
+        learn(d, s, op, false);
         *(op == first ? &is_first_alive : &is_rest_alive) |= !then.is_dead;
         join(d, &out, &then);
     }
@@ -148,7 +148,7 @@ static void walk_branches(struct dataflow *d, struct dataflow_state *s, const st
     take(s, &out);
     dataflow_free(&then);
     forget(d, before);
-    if (is_first_alive != is_rest_alive) learn(d, first, is_first_alive);
+    if (is_first_alive != is_rest_alive) learn(d, s, first, is_first_alive);
 }
 
 static void walk_test(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op)

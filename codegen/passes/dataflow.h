@@ -32,8 +32,9 @@ struct dataflow_client {
      * branches and loops, as a stack does. */
     size_t (*mark)(struct dataflow *d);
     void (*forget)(struct dataflow *d, size_t mark);
-    /* op is an IF whose condition is `truth` from here on: in a branch, or behind it where one way goes on. */
-    void (*learn)(struct dataflow *d, const struct ir_op *op, bool truth);
+    /* op is an IF whose condition is `truth` from here on, where s holds: in a branch, or behind it where one path goes
+     * on. */
+    void (*learn)(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op, bool truth);
 
     void (*enter_loop)(struct dataflow *d, const struct ir_op *op);
     /* Instead of the silent walk of the body: the client adds to s what it knows to come round, and walks the function
