@@ -153,6 +153,10 @@ void emit_f16_error(struct out *out);           /* where the C compiler has no s
 /* the C function of a kernel in index notation */
 void equations_emit(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names);
 
+/* ---- cpp_names.c ---- */
+bool cpp_is_word(const char *name);
+const char *cpp_name(struct emitter *e, const char *wanted); /* names_take(), for C++ */
+
 /* ---- emit_ascendc.c ---- */
 void ascendc_emit(struct emitter *e); /* the whole file for --emit=ascendc */
 

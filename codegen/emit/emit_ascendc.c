@@ -33,33 +33,39 @@ static bool is_on(const struct symbol *kernel, const char *worker)
 
 /* ---- names ---- */
 
-static bool is_cpp_word(const char *name)
-{
-    static const char *const words[] = {
-        "alignas",  "and",         "and_eq",       "asm",       "bitand",    "bitor",
-        "catch",    "class",       "compl",        "concept",   "constexpr", "const_cast",
-        "decltype", "delete",      "dynamic_cast", "explicit",  "export",    "final",
-        "friend",   "half",        "mutable",      "namespace", "new",       "noexcept",
-        "not",      "not_eq",      "nullptr",      "operator",  "or",        "or_eq",
-        "override", "private",     "protected",    "pto",       "public",    "reinterpret_cast",
-        "requires", "static_cast", "template",     "this",      "throw",     "try",
-        "typeid",   "typename",    "using",        "virtual",   "xor",       "xor_eq",
-        "compute",  "run",         "AscendC",      "Arguments", "GM_ADDR",   "BYTES",
-        "TILE",
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i], name) == 0) return true;
-    return false;
-}
-
-static const char *cpp_name(struct emitter *e, const char *wanted)
-{
-    return names_take(&e->names, is_cpp_word(wanted) ? arena_printf(e->mem, "%s_", wanted) : wanted);
-}
-
 static const char *entry_name(struct emitter *e, const struct kernel_names *names)
 {
-    return is_cpp_word(names->mapped) ? arena_printf(e->mem, "%s_", names->mapped) : names->mapped;
+    return cpp_is_word(names->mapped) ? arena_printf(e->mem, "%s_", names->mapped) : names->mapped;
+}
+
+/* Names made from a tensor's. */
+enum { MADE_OF_NAME = 5 + 2 * MAX_RANK };
+
+static int list_made_names(struct emitter *e, const char *name, int rank, const char **made)
+{
+    static const char *const forms[] = {"in_%s", "out_%s", "%s_old", "%s_shape", "%s_stride"};
+    int count = 0;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) made[count++] = arena_printf(e->mem, forms[i], name);
+    for (int d = 0; d < rank; d++) {
+        made[count++] = arena_printf(e->mem, "%s_shape%d", name, d);
+        made[count++] = arena_printf(e->mem, "%s_stride%d", name, d);
+    }
+    return count;
+}
+
+/* Those of a tensor that keeps its name are taken already; another name is one that makes no name of others. */
+static const char *tensor_name(struct emitter *e, const struct symbol *f)
+{
+    for (;;) {
+        const char *made[MADE_OF_NAME], *name = cpp_name(e, f->name);
+        if (strcmp(name, f->name) == 0) return name;
+        const int count = list_made_names(e, name, f->type->rank, made);
+        int free_count = 0;
+        while (free_count < count && !names_is_taken(&e->names, made[free_count])) free_count++;
+        if (free_count < count) continue;
+        for (int i = 0; i < count; i++) names_force(&e->names, made[i]);
+        return name;
+    }
 }
 
 static void choose_names(struct emitter *e, struct skeleton *s)
@@ -72,20 +78,14 @@ static void choose_names(struct emitter *e, struct skeleton *s)
     for (int i = 0; i < s->kernel->formal_count; i++) {
         const struct symbol *f = s->kernel->formals[i];
         if (!is_tensor(f)) continue;
-        names_force(&e->names, arena_printf(e->mem, "in_%s", f->name));
-        names_force(&e->names, arena_printf(e->mem, "out_%s", f->name));
-        names_force(&e->names, arena_printf(e->mem, "%s_old", f->name));
-        names_force(&e->names, arena_printf(e->mem, "%s_shape", f->name));
-        names_force(&e->names, arena_printf(e->mem, "%s_stride", f->name));
-        for (int d = 0; d < f->type->rank; d++) {
-            names_force(&e->names, arena_printf(e->mem, "%s_shape%d", f->name, d));
-            names_force(&e->names, arena_printf(e->mem, "%s_stride%d", f->name, d));
-        }
+        const char *made[MADE_OF_NAME];
+        const int count = list_made_names(e, f->name, f->type->rank, made);
+        for (int k = 0; k < count; k++) names_force(&e->names, made[k]);
     }
     s->main = -1;
     for (int i = 0; i < s->kernel->formal_count; i++) {
         const struct symbol *f = s->kernel->formals[i];
-        s->formal[i] = cpp_name(e, f->name);
+        s->formal[i] = is_tensor(f) ? tensor_name(e, f) : cpp_name(e, f->name);
         if (!is_tensor(f)) continue;
         if (s->main < 0 || (is_written(f) && !is_written(s->kernel->formals[s->main]))) s->main = i;
     }

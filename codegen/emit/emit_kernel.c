@@ -145,6 +145,22 @@ static void check_function(struct emitter *e, const struct symbol *kernel, size_
     }
 }
 
+/* Of the C function of a kernel by index; PTO_EQUATION_LEVELS makes names of others from it. */
+static const char *take_levels(struct emitter *e, const char *wanted)
+{
+    static const char *const levels[] = {"base", "v3", "v4"};
+    const int count = sizeof levels / sizeof *levels;
+    for (;;) {
+        const char *name = names_take(&e->names, wanted);
+        bool is_free = true;
+        for (int i = 0; i < count; i++)
+            is_free &= !names_is_taken(&e->names, arena_printf(e->mem, "%s_%s", name, levels[i]));
+        if (!is_free) continue;
+        for (int i = 0; i < count; i++) names_force(&e->names, arena_printf(e->mem, "%s_%s", name, levels[i]));
+        return name;
+    }
+}
+
 void kernel_assign_names(struct emitter *e)
 {
     const symbol_list *kernels = &e->plan->kernels;
@@ -180,9 +196,10 @@ void kernel_assign_names(struct emitter *e)
         names->cost = k->decl->kernel->cost || k->equations
                           ? names_take(&e->names, arena_printf(e->mem, "cost_%s", base))
                           : "NULL";
-        if (has_own_body(k))
-            names->symbol = names->body = names_take(&e->names, arena_printf(e->mem, "%s_body", base));
-        else if (names->symbol && clashes_with_c(names->symbol))
+        if (has_own_body(k)) {
+            const char *body = arena_printf(e->mem, "%s_body", base);
+            names->symbol = names->body = k->decl->kernel->block ? take_levels(e, body) : names_take(&e->names, body);
+        } else if (names->symbol && clashes_with_c(names->symbol))
             /* by another name, see the prototype */
             names->body = names_take(&e->names, arena_printf(e->mem, "%s_extern", base));
         names->extra_count = kernel_extra_dims(e->checked, k, names->extra);
@@ -222,30 +239,42 @@ static const char *body_parameter(struct emitter *e, const struct symbol *kernel
     return safe;
 }
 
-static const char *parameter_name(struct emitter *e, const struct symbol *kernel, const char *name, bool is_body)
+/* Of an external function: what C or another parameter has gets `_` behind it. */
+static const char *external_parameter(struct emitter *e, struct names *taken, const char *name)
 {
-    return is_body                    ? body_parameter(e, kernel, name)
-           : mangle_is_reserved(name) ? arena_printf(e->mem, "%s_", name)
-                                      : name;
+    if (mangle_is_reserved(name)) name = arena_printf(e->mem, "%s_", name);
+    while (names_is_taken(taken, name)) name = arena_printf(e->mem, "%s_", name);
+    names_force(taken, name);
+    return name;
 }
 
 void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool is_body, struct strbuf *b)
 {
     const char *comma = "";
+    const int count = kernel->declared_count + kernel->dim_count;
+    const char **names = arena_array(e->mem, const char *, count + 1);
+    struct names taken = {.mem = e->mem};
+    for (int i = 0; i < count; i++) {
+        const int dim = i - kernel->declared_count;
+        const char *name = dim < 0 ? kernel->declared[i]->name : kernel->dims[dim]->name;
+        names[i] = is_body ? body_parameter(e, kernel, name) : external_parameter(e, &taken, name);
+    }
     strbuf_putc(b, '(');
     for (int i = 0; i < kernel->declared_count; i++) {
         const struct symbol *s = kernel->declared[i];
-        const char *name = parameter_name(e, kernel, s->name, is_body);
+        const char *name = names[i], *stride = arena_printf(e->mem, "%s_stride", is_body ? s->name : name);
+        if (!is_body && is_tensor(s)) stride = external_parameter(e, &taken, stride);
         if (is_tensor(s))
-            strbuf_printf(b, "%s%s%s *%s, const int64_t *%s_stride", comma, is_read_only(s) ? "const " : "",
-                          c_elem_type(s->type->elem), name, is_body ? s->name : name);
+            strbuf_printf(b, "%s%s%s *%s, const int64_t *%s", comma, is_read_only(s) ? "const " : "",
+                          c_elem_type(s->type->elem), name, stride);
         else
             strbuf_printf(b, "%s%s %s", comma, c_scalar_type(s->type), name);
         comma = ", ";
     }
     for (int i = 0; i < kernel->dim_count; i++, comma = ", ")
-        strbuf_printf(b, "%sint64_t %s", comma, parameter_name(e, kernel, kernel->dims[i]->name, is_body));
+        strbuf_printf(b, "%sint64_t %s", comma, names[kernel->declared_count + i]);
     strbuf_puts(b, *comma ? ")" : "void)");
+    names_free(&taken);
 }
 
 static void emit_external(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)

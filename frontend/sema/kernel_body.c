@@ -26,6 +26,14 @@ static void check_c_name(struct checker *c, const struct symbol *s)
     diag_help(c->diag, "give it another name; names are the kernel's own, callers do not see them");
 }
 
+static void check_stride_name(struct checker *c, const struct symbol *s, const struct symbol *tensor,
+                              const char *stride)
+{
+    if (strcmp(s->name, stride) == 0)
+        diag_error(c->diag, DIAG_E16, s->decl->name_at, "'%s' is already the name of the strides of '%s'", stride,
+                   tensor->name);
+}
+
 void kernel_body_check(struct checker *c, struct symbol *s)
 {
     struct span at = s->decl->kernel->body_at;
@@ -39,9 +47,7 @@ void kernel_body_check(struct checker *c, struct symbol *s)
         const char *stride = arena_printf(c->mem, "%s_stride", f->name);
         const int named = c_text_indexed(text + at.begin, text + at.end, stride);
         if (named < f->type->rank) f->contiguous_dims = f->type->rank - named;
-        for (int k = 0; k < s->declared_count; k++)
-            if (strcmp(s->declared[k]->name, stride) == 0)
-                diag_error(c->diag, DIAG_E16, s->declared[k]->decl->name_at,
-                           "'%s' is already the name of the strides of '%s'", stride, f->name);
+        for (int k = 0; k < s->declared_count; k++) check_stride_name(c, s->declared[k], f, stride);
+        for (int k = 0; k < s->dim_count; k++) check_stride_name(c, s->dims[k], f, stride);
     }
 }

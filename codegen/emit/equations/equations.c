@@ -12,33 +12,53 @@ static bool is_tensor(const struct symbol *s) { return s->type->kind == TYPE_TEN
 
 /* ---- parameters ---- */
 
+/* A name that follows from a formal's.  It may hide one of the file, but not another name of the function. */
+static const char *derived_name(struct eq_printer *p, const char *wanted)
+{
+    if (names_is_taken(&p->e->names, wanted)) return names_take(&p->e->names, wanted);
+    names_force(&p->e->names, wanted);
+    return wanted;
+}
+
+/* Names that follow from a formal's come last: one that a formal or a dimension variable has, too, is numbered. */
+static void declare_parameters(struct eq_printer *p)
+{
+    const struct symbol *k = p->q->kernel;
+    for (int i = 0; i < k->formal_count; i++) emit_declare(p->e, k->formals[i], k->formals[i]->name);
+    for (int i = 0; i < k->dim_count; i++) emit_declare(p->e, k->dims[i], k->dims[i]->name);
+    for (int i = 0; i < k->formal_count; i++)
+        if (is_tensor(k->formals[i]))
+            p->strides[i] = derived_name(p, arena_printf(p->e->mem, "%s_stride", emit_name(p->e, k->formals[i])));
+}
+
 static const char *own_parameters(struct eq_printer *p)
 {
     STRBUF(b);
     const struct symbol *k = p->q->kernel;
+    declare_parameters(p);
     for (int i = 0; i < k->formal_count; i++) {
         const struct symbol *s = k->formals[i];
-        const char *name = emit_declare(p->e, s, s->name);
+        const char *name = emit_name(p->e, s);
         if (is_tensor(s))
-            strbuf_printf(&b, "%s%s *restrict %s, const int64_t *%s_stride, ",
+            strbuf_printf(&b, "%s%s *restrict %s, const int64_t *%s, ",
                           s->dir == DIR_IN || s->dir == DIR_HOST ? "const " : "", c_elem_type(s->type->elem), name,
-                          name);
+                          p->strides[i]);
         else
             strbuf_printf(&b, "const %s %s, ", c_scalar_type(s->type), name);
     }
-    for (int i = 0; i < k->dim_count; i++)
-        strbuf_printf(&b, "const int64_t %s, ", emit_declare(p->e, k->dims[i], k->dims[i]->name));
+    for (int i = 0; i < k->dim_count; i++) strbuf_printf(&b, "const int64_t %s, ", emit_name(p->e, k->dims[i]));
     strbuf_printf(&b, "const bool %s, const bool %s", p->dense, p->fused);
     return arena_copy(p->e->mem, strbuf_text(&b), b.length);
 }
 
-/* Of x these are x_0, x_1 ...: no other variable is called that. */
+/* Of x these are x_0, x_1 ... where no parameter is called that. */
 static void take_strides(struct eq_printer *p)
 {
     const struct symbol *k = p->q->kernel;
     for (int i = 0; i < k->formal_count; i++)
         for (int d = 0; is_tensor(k->formals[i]) && d < k->formals[i]->type->rank; d++)
-            names_force(&p->e->names, equation_stride(p, k->formals[i], d));
+            p->stride[i * MAX_RANK + d] =
+                derived_name(p, arena_printf(p->e->mem, "%s_%d", emit_name(p->e, k->formals[i]), d));
 }
 
 static void emit_strides(struct eq_printer *p)
@@ -49,9 +69,8 @@ static void emit_strides(struct eq_printer *p)
         if (!is_tensor(s)) continue;
         for (int d = 0; d < s->type->rank; d++)
             out_line(p->e->out,
-                     d == s->type->rank - 1 ? "const int64_t %s = %s ? 1 : %s_stride[%d];"
-                                            : "const int64_t %s = %.0s%s_stride[%d];",
-                     equation_stride(p, s, d), p->dense, emit_name(p->e, s), d);
+                     d == s->type->rank - 1 ? "const int64_t %s = %s ? 1 : %s[%d];" : "const int64_t %s = %.0s%s[%d];",
+                     p->stride[i * MAX_RANK + d], p->dense, p->strides[i], d);
     }
 }
 
@@ -63,9 +82,9 @@ static void emit_uses(struct eq_printer *p)
         const char *name = emit_name(p->e, k->formals[i]);
         strbuf_printf(&b, "(void)%s; ", name);
         if (!is_tensor(k->formals[i])) continue;
-        strbuf_printf(&b, "(void)%s_stride; ", name);
+        strbuf_printf(&b, "(void)%s; ", p->strides[i]);
         for (int d = 0; d < k->formals[i]->type->rank; d++)
-            strbuf_printf(&b, "(void)%s; ", equation_stride(p, k->formals[i], d));
+            strbuf_printf(&b, "(void)%s; ", p->stride[i * MAX_RANK + d]);
     }
     for (int i = 0; i < k->dim_count; i++) strbuf_printf(&b, "(void)%s; ", emit_name(p->e, k->dims[i]));
     strbuf_printf(&b, "(void)%s; (void)%s;", p->dense, p->fused);
@@ -85,6 +104,7 @@ static void emit_temporaries(struct eq_printer *p)
     struct out *out = p->e->out;
     struct arena *mem = p->e->mem;
     const char *total = NULL, *panel = NULL;
+    const char **bytes_of = arena_array(mem, const char *, p->q->temp_count + 1);
     for (int i = 0; i < p->q->temp_count; i++) {
         const struct eq_temp *t = p->q->temps[i];
         struct eq_storage *s = &p->storage[t->id];
@@ -97,7 +117,7 @@ static void emit_temporaries(struct eq_printer *p)
         for (int d = 0; d < t->rank; d++)
             if (!s->is_dropped[d])
                 count = arena_printf(mem, "pto_bytes(%s, %s)", count, equation_size(p, t->extent[d], P_ANY));
-        const char *bytes = arena_printf(mem, "%s_bytes", s->name);
+        const char *bytes = bytes_of[i] = derived_name(p, arena_printf(mem, "%s_bytes", s->name));
         out_line(out, "const size_t %s = pto_aligned(%s);", bytes, count);
         total = total ? arena_printf(mem, "pto_bytes_sum(%s, %s)", total, bytes) : bytes;
     }
@@ -118,7 +138,7 @@ static void emit_temporaries(struct eq_printer *p)
         if (!is_array(p, t)) continue;
         const char *name = p->storage[t->id].name, *type = c_elem_type(t->elem);
         out_line(out, "%s *restrict %s = (%s *)(void *)%s;", type, name, type, base);
-        out_line(out, "%s += %s_bytes;", base, name);
+        out_line(out, "%s += %s;", base, bytes_of[i]);
         out_line(out, "(void)%s;", name);
     }
     p->panel = base; /* behind the last array */
@@ -222,11 +242,11 @@ struct version {
 
 static const char *stride_argument(struct eq_printer *p, const struct symbol *s, enum layout layout)
 {
-    const char *name = emit_name(p->e, s);
+    const char *strides = equation_strides(p, s);
     switch (layout) {
     case LAYOUT_SHORT_ROWS: return equation_row_strides(p, s);
-    case LAYOUT_BY_COLUMNS: return arena_printf(p->e->mem, "(const int64_t[]){%s_stride[1], %s_stride[0]}", name, name);
-    default: return arena_printf(p->e->mem, "%s_stride", name);
+    case LAYOUT_BY_COLUMNS: return arena_printf(p->e->mem, "(const int64_t[]){%s[1], %s[0]}", strides, strides);
+    default: return strides;
     }
 }
 
@@ -257,8 +277,8 @@ static const char *unit_strides(struct eq_printer *p, int from_end)
     const char *text = "";
     for (int i = 0; i < k->formal_count; i++)
         if (is_tensor(k->formals[i]) && k->formals[i]->type->rank > 0)
-            text = arena_printf(p->e->mem, "%s%s%s_stride[%d] == 1", text, *text ? " && " : "",
-                                emit_name(p->e, k->formals[i]), k->formals[i]->type->rank - from_end);
+            text = arena_printf(p->e->mem, "%s%s%s[%d] == 1", text, *text ? " && " : "", p->strides[i],
+                                k->formals[i]->type->rank - from_end);
     return *text ? text : "true";
 }
 
@@ -267,19 +287,19 @@ static const char *parameters(struct eq_printer *p)
 {
     STRBUF(b);
     const struct symbol *k = p->q->kernel;
+    declare_parameters(p);
     for (int i = 0; i < k->formal_count; i++) {
         const struct symbol *s = k->formals[i];
-        const char *name = emit_declare(p->e, s, s->name), *comma = i ? ", " : "";
+        const char *name = emit_name(p->e, s), *comma = i ? ", " : "";
         if (is_tensor(s))
-            strbuf_printf(&b, "%s%s%s *%s, const int64_t *%s_stride", comma,
+            strbuf_printf(&b, "%s%s%s *%s, const int64_t *%s", comma,
                           s->dir == DIR_IN || s->dir == DIR_HOST ? "const " : "", c_elem_type(s->type->elem), name,
-                          name);
+                          p->strides[i]);
         else
             strbuf_printf(&b, "%s%s %s", comma, c_scalar_type(s->type), name);
     }
     for (int i = 0; i < k->dim_count; i++)
-        strbuf_printf(&b, "%sint64_t %s", i || k->formal_count ? ", " : "",
-                      emit_declare(p->e, k->dims[i], k->dims[i]->name));
+        strbuf_printf(&b, "%sint64_t %s", i || k->formal_count ? ", " : "", emit_name(p->e, k->dims[i]));
     return b.length ? arena_copy(p->e->mem, strbuf_text(&b), b.length) : "void";
 }
 
@@ -408,6 +428,8 @@ void equations_emit(struct emitter *e, const struct symbol *kernel, const struct
         .q = q,
         .sizes = e->checked->sizes,
         .storage = arena_array(e->mem, struct eq_storage, q->temp_count + 1),
+        .strides = arena_array(e->mem, const char *, kernel->formal_count + 1),
+        .stride = arena_array(e->mem, const char *, kernel->formal_count *MAX_RANK + 1),
         .from = arena_array(e->mem, const struct symbol *, q->var_count * 2 + 1),
         .to = arena_array(e->mem, const struct size *, q->var_count * 2 + 1),
     };

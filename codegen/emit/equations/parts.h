@@ -45,6 +45,8 @@ struct eq_printer {
     const struct equations *q;
     struct size_table *sizes;
     struct eq_storage *storage; /* by the temporary's id */
+    const char **strides;       /* by the formal's number: the C name of the array of its strides */
+    const char **stride;        /* by number * MAX_RANK + dimension: of one stride, in the elements function */
     struct eq_node *tree;
     const char *fused, *dense, *failed; /* names in C */
     const char **failed_of;             /* of a joined kernel, of each of its parts: `failed` in its statements */
@@ -67,8 +69,9 @@ const char *equation_part_text(const struct eq_printer *p, const struct eq_stmt 
 /* the variable of the shared loop for each */
 const struct size *equation_canonical(const struct eq_printer *p, const struct size *s);
 const char *equation_size(struct eq_printer *p, const struct size *s, enum precedence prec);
-const char *equation_size_value(struct eq_printer *p, const struct size *s); /* any value: modulo 2^64 */
-const char *equation_stride(struct eq_printer *p, const struct symbol *formal, int dim);
+const char *equation_size_value(struct eq_printer *p, const struct size *s);           /* any value: modulo 2^64 */
+const char *equation_strides(const struct eq_printer *p, const struct symbol *formal); /* the array, in C */
+const char *equation_stride(const struct eq_printer *p, const struct symbol *formal, int dim);
 const char *equation_place(struct eq_printer *p, const struct eq_access *a); /* x[i * x_0 + j] */
 /* The access, of a temporary that lies in an output, to that. */
 struct eq_access equation_home(const struct eq_printer *p, const struct eq_access *a);

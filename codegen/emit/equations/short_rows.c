@@ -27,17 +27,17 @@ const char *equation_short_rows(struct eq_printer *p)
         const struct symbol *s = k->formals[i];
         const int64_t row = short_row(s);
         if (row == 0) continue;
-        text = arena_printf(p->e->mem, "%s%s%s_stride[%d] == %d", text ? text : "", text ? " && " : "",
-                            emit_name(p->e, s), s->type->rank - 2, (int)row);
+        text = arena_printf(p->e->mem, "%s%s%s[%d] == %d", text ? text : "", text ? " && " : "", equation_strides(p, s),
+                            s->type->rank - 2, (int)row);
     }
     return text;
 }
 
 const char *equation_row_strides(struct eq_printer *p, const struct symbol *formal)
 {
-    const char *name = emit_name(p->e, formal), *text = "(const int64_t[]){";
+    const char *strides = equation_strides(p, formal), *text = "(const int64_t[]){";
     const int64_t row = short_row(formal);
-    if (row == 0) return arena_printf(p->e->mem, "%s_stride", name);
-    for (int d = 0; d < formal->type->rank - 2; d++) text = arena_printf(p->e->mem, "%s%s_stride[%d], ", text, name, d);
+    if (row == 0) return strides;
+    for (int d = 0; d < formal->type->rank - 2; d++) text = arena_printf(p->e->mem, "%s%s[%d], ", text, strides, d);
     return arena_printf(p->e->mem, "%s%d, 1}", text, (int)row);
 }

@@ -178,9 +178,21 @@ const char *equation_size_value(struct eq_printer *p, const struct size *s)
     return kept(p, &b);
 }
 
-const char *equation_stride(struct eq_printer *p, const struct symbol *formal, int dim)
+static int number_of(const struct eq_printer *p, const struct symbol *formal)
 {
-    return arena_printf(p->e->mem, "%s_%d", emit_name(p->e, formal), dim);
+    int number = 0;
+    while (p->q->kernel->formals[number] != formal) number++;
+    return number;
+}
+
+const char *equation_strides(const struct eq_printer *p, const struct symbol *formal)
+{
+    return p->strides[number_of(p, formal)];
+}
+
+const char *equation_stride(const struct eq_printer *p, const struct symbol *formal, int dim)
+{
+    return p->stride[number_of(p, formal) * MAX_RANK + dim];
 }
 
 static const char *index_text(struct eq_printer *p, const struct eq_index *x, enum precedence prec)

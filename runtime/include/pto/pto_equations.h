@@ -98,10 +98,10 @@ PTO_API bool pto_asks_ahead(void) __attribute__((const));
     PTO_EQUATION_LEVEL_(static, name##_v4, elements, parameters, is_dense, leading, gaps, V4)                          \
     PTO_EQUATION_LINKAGE int name parameters                                                                           \
     {                                                                                                                  \
-        const PTOCpu cpu = pto_cpu();                                                                                  \
-        return cpu == PTO_CPU_V4   ? name##_v4 arguments                                                               \
-               : cpu == PTO_CPU_V3 ? name##_v3 arguments                                                               \
-                                   : name##_base arguments;                                                            \
+        const PTOCpu pto_cpu_ = pto_cpu(); /* no parameter is called that */                                           \
+        return pto_cpu_ == PTO_CPU_V4   ? name##_v4 arguments                                                          \
+               : pto_cpu_ == PTO_CPU_V3 ? name##_v3 arguments                                                          \
+                                        : name##_base arguments;                                                       \
     }
 #else
 #define PTO_EQUATION_(name, elements, parameters, is_dense, arguments, leading, gaps)                                  \
