@@ -1,6 +1,8 @@
 """What is raised: a message of the compiler, a failed run, a wrong argument; what cannot be done with a handle."""
 import re
 
+MISUSE = -23  # PTO_ERR_MISUSE
+
 
 class PtoError(Exception):
     """A failure of the library; `status` is its number."""
@@ -41,6 +43,14 @@ class Handle:
         """The handle that the library gave; it is a number, so an object in its place is noticed."""
         if type(handle) is not int:
             raise TypeError(f"{type(handle).__name__} is no handle of the library: {made_by} makes a {cls.__name__}")
+        return handle
+
+    def _open_handle(self, error=PtoError):
+        """The handle, for one use: whoever kept the number would use memory that __del__ has given back.  In a cycle of objects
+        the collector calls every __del__ while the objects still reach one another."""
+        handle = self._handle
+        if handle is None:
+            raise error(f"this {type(self).__name__} is closed", MISUSE)
         return handle
 
     def __del__(self, value_of=getattr):
