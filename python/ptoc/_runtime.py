@@ -214,12 +214,19 @@ def _watch(pipe):
 
 
 def _open_pipe():
+    """False: no thread can begin, because the system has no more or, at the end of the interpreter, because Python refuses."""
     global _pipe
     read, write = os.pipe()
     os.set_blocking(read, False)
     os.set_blocking(write, False)
+    try:
+        threading.Thread(target=_watch, args=((read, write),), name="ptoc Ctrl-C", daemon=True).start()
+    except RuntimeError:
+        os.close(read)
+        os.close(write)
+        return False
     _pipe = (read, write)
-    threading.Thread(target=_watch, args=(_pipe,), name="ptoc Ctrl-C", daemon=True).start()
+    return True
 
 
 def _start_anew_after_fork():
@@ -243,13 +250,14 @@ def _write_printed():
 
 
 def call(function, runtime, *arguments):
-    """function(runtime, *arguments), which Ctrl-C cancels."""
+    """function(runtime, *arguments), which Ctrl-C cancels.  When the interpreter ends, it does not: then a new thread never begins, so
+    that whoever starts one waits for ever, and one that exists has stopped, perhaps with _lock."""
     global _running
     _write_printed()
-    if threading.get_ident() != _main:
+    if threading.get_ident() != _main or sys.is_finalizing():
         return function(runtime, *arguments)
-    if _pipe is None:
-        _open_pipe()
+    if _pipe is None and not _open_pipe():
+        return function(runtime, *arguments)
     around, outer = _running, None  # around: the call in which a finalizer makes this one
     try:
         with _lock:

@@ -402,6 +402,40 @@ class Ends(unittest.TestCase):
         done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, text=True, timeout=120)
         self.assertEqual(done.returncode, 0)
 
+    def test_the_first_call_of_a_process_may_come_at_its_end(self):
+        for last in ("ptoc.last = Last()", "import atexit; atexit.register(call)"):
+            text = f"""
+                import ptoc
+                m = ptoc.compile({os.fspath(path)!r})
+
+                def call(m=m, closed=ptoc.PtoError):
+                    try:
+                        print(m.half(1, False, 0))
+                    except closed as error:  # which of two objects ends first is up to Python
+                        print(error)
+
+                class Last:
+                    def __del__(self, call=call):
+                        call()
+
+                {last}
+            """
+            done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120)
+            self.assertIn(done.stdout, ("0.5\n", "this Program is closed\n"))
+            self.assertEqual((done.stderr, done.returncode), ("", 0))
+
+    def test_a_call_without_a_thread_for_control_c_has_its_results(self):
+        text = f"""
+            import os, threading, ptoc
+            from unittest import mock
+            m, files = ptoc.compile({os.fspath(path)!r}), len(os.listdir("/proc/self/fd"))
+            with mock.patch.object(threading, "_start_new_thread", side_effect=RuntimeError("can't start new thread")):
+                print(m.half(1, False, 0))
+            print(len(os.listdir("/proc/self/fd")) - files, m.half(2, False, 0), threading.active_count())
+        """
+        done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.stdout.split(), done.stderr), (["0.5", "0", "1.0", "2"], ""))
+
     def test_an_object_that_was_not_made_ends_without_a_word(self):
         unraisable = []
         with mock.patch.object(sys, "unraisablehook", unraisable.append):
