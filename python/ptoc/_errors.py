@@ -1,4 +1,5 @@
 """What is raised: a message of the compiler, a failed run, a wrong argument; what cannot be done with a handle."""
+import copyreg
 import re
 
 MISUSE = -23  # PTO_ERR_MISUSE
@@ -10,6 +11,10 @@ class PtoError(Exception):
     def __init__(self, text, status=0):
         super().__init__(text)
         self.status = status
+
+    def __reduce__(self):
+        """A copy gets the text and the attributes, and no __init__, since each class has arguments of its own there."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)
 
 
 class CompileError(PtoError):

@@ -45,7 +45,7 @@ def load(path):
     handle = c.program_open(os.fsencode(path))
     if not handle:
         status, text = c.last_status(), c.last_error(None).decode()
-        raise (FileNotFoundError if not os.path.exists(path) else PtoError)(text)
+        raise PtoError(text, status) if os.path.exists(path) else FileNotFoundError(text)
     return Program(handle)
 
 
@@ -170,7 +170,7 @@ def _is_matrix(formal, extents, dims):
 def _function(program, name):
     signature = c.Signature()
     if c.program_describe(program._handle, name.encode(), ctypes.byref(signature)) != 0:
-        raise PtoError(c.last_error(None).decode())
+        raise PtoError(c.last_error(None).decode(), c.last_status())
     formals = _group(signature)
     names = {formal.name: formal for formal in formals}
     numbers = {formal.name: (formal.fields[0][1], formal.fields[0][2]) for formal in formals if not formal.is_struct}
