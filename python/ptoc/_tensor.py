@@ -259,6 +259,9 @@ class Tensor(Handle):
     def __deepcopy__(self, memo):
         return self.copy()
 
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a Tensor of ptoc cannot be pickled: pickle np.asarray(t)")
+
     def dense(self):
         """This tensor if it is contiguous, else a copy."""
         return Tensor(checked(c.tensor_dense(self._open_handle())))
