@@ -245,9 +245,12 @@ class Tensor(Handle):
     def writable(self):
         """From now on nobody else sees the memory of this tensor: if somebody does, a contiguous copy takes its place."""
         handle = ctypes.c_void_p(self._open_handle())
-        if c.tensor_writable(ctypes.byref(handle)) != 0:
-            fail()
-        self.__init__(handle.value)
+        try:
+            if c.tensor_writable(ctypes.byref(handle)) != 0:
+                fail()
+        finally:  # Ctrl-C may come when the tensor before it has been released
+            self._handle = handle.value
+            self.__init__(handle.value)
         return self
 
     def copy(self):
