@@ -1,5 +1,8 @@
 """What is raised: a message of the compiler, a failed run, a wrong argument; what cannot be done with a handle."""
+import copyreg
 import re
+
+MISUSE = -23  # PTO_ERR_MISUSE
 
 
 class PtoError(Exception):
@@ -8,6 +11,10 @@ class PtoError(Exception):
     def __init__(self, text, status=0):
         super().__init__(text)
         self.status = status
+
+    def __reduce__(self):
+        """A copy gets the text and the attributes, and no __init__, since each class has arguments of its own there."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)
 
 
 class CompileError(PtoError):
@@ -41,6 +48,14 @@ class Handle:
         """The handle that the library gave; it is a number, so an object in its place is noticed."""
         if type(handle) is not int:
             raise TypeError(f"{type(handle).__name__} is no handle of the library: {made_by} makes a {cls.__name__}")
+        return handle
+
+    def _open_handle(self, error=PtoError):
+        """The handle, for one use: whoever kept the number would use memory that __del__ has given back.  In a cycle of objects
+        the collector calls every __del__ while the objects still reach one another."""
+        handle = self._handle
+        if handle is None:
+            raise error(f"this {type(self).__name__} is closed", MISUSE)
         return handle
 
     def __del__(self, value_of=getattr):

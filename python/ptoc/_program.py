@@ -10,13 +10,13 @@ import tempfile
 
 from . import _library as c
 from . import _runtime, _sparse
-from ._errors import CompileError, Handle, PtoError, RunError
+from ._errors import MISUSE, CompileError, Handle, PtoError, RunError
 from ._numbers import is_truth, real_number, whole_number
 from ._sparse import Sparse
 from ._tensor import Tensor, attach_for_call, is_array, is_plain, look_at, no_array
 
 _PART = object()  # a field of a struct that a sparse matrix before it gives
-_STATE, _OVERLAP, _MISUSE, _READ_ONLY = -8, -15, -23, -27
+_STATE, _OVERLAP, _READ_ONLY = -8, -15, -27
 
 
 def compile(path, *sources, import_dirs=(), checked=False, **constants):
@@ -45,7 +45,7 @@ def load(path):
     handle = c.program_open(os.fsencode(path))
     if not handle:
         status, text = c.last_status(), c.last_error(None).decode()
-        raise (FileNotFoundError if not os.path.exists(path) else PtoError)(text)
+        raise PtoError(text, status) if os.path.exists(path) else FileNotFoundError(text)
     return Program(handle)
 
 
@@ -68,7 +68,7 @@ class Program(Handle):
         if name.startswith("_"):
             raise AttributeError(name)
         signature = c.Signature()
-        c.program_describe(self._handle, name.encode(errors="replace"), ctypes.byref(signature))
+        c.program_describe(self._open_handle(), name.encode(errors="replace"), ctypes.byref(signature))
         raise AttributeError(c.last_error(None).decode())
 
     def __dir__(self):
@@ -170,14 +170,14 @@ def _is_matrix(formal, extents, dims):
 def _function(program, name):
     signature = c.Signature()
     if c.program_describe(program._handle, name.encode(), ctypes.byref(signature)) != 0:
-        raise PtoError(c.last_error(None).decode())
+        raise PtoError(c.last_error(None).decode(), c.last_status())
     formals = _group(signature)
     names = {formal.name: formal for formal in formals}
     numbers = {formal.name: (formal.fields[0][1], formal.fields[0][2]) for formal in formals if not formal.is_struct}
     params = {signature.params[i].name.decode(): signature.params[i].type for i in range(signature.param_count)}
     dims = {signature.dims[i].decode(): c.I64 for i in range(signature.dim_count)}
     head, count, result_type = signature.head.decode(), signature.formal_count, signature.result
-    entry, handle, declared = name.encode(), program._handle, _declared(head)
+    entry, declared = name.encode(), _declared(head)
     matrices = {f.fields[0][1]: f for f in formals if _is_matrix(f, declared.get(f.name, ("", ()))[1], dims)}  # by the first field
     formats = {f.name: _formats_of(f) for f in formals if f.is_struct}
     # for the loop of a call: (name, number, rank, type, text, is out)
@@ -269,10 +269,10 @@ def _function(program, name):
                 else:
                     a.kind = tensor
                     if isinstance(value, Tensor):
-                        a.value.tensor = value._handle
+                        a.value.tensor = value._handle or value._open_handle()
                         continue
                     if type(value) is Sparse:
-                        a.kind, a.value.tensor = c.SPARSE, value._handle
+                        a.kind, a.value.tensor = c.SPARSE, value._open_handle()
                         continue
                     try:
                         if not is_plain(value):
@@ -311,7 +311,7 @@ def _function(program, name):
             if not waits:
                 arguments[at].kind, arguments[at].value.integer = c.FLAGS, c.NO_WAIT
                 at += 1
-            status = _runtime.call(c.program_call, runtime, handle, entry, arguments, at)
+            status = _runtime.call(c.program_call, runtime, program._open_handle(), entry, arguments, at)
             if status != 0:
                 _raise(runtime, status)
         except BaseException:  # Ctrl-C may come when the results have been made
@@ -333,7 +333,6 @@ def _function(program, name):
     comment = signature.comment.decode() if signature.comment else ""
     call.__doc__ = head + ("\n\n" + comment if comment else "")
     call.__signature__ = _signature(formals, params, dims)
-    call.__wrapped_program__ = program  # the object stays loaded while a function of it lives
     return call
 
 
@@ -359,7 +358,7 @@ def _scalar(value, kind):
 
 def _raise(runtime, status):
     complaint = c.last_complaint()
-    text = (c.last_error(None) if status in (_STATE, _MISUSE) else c.last_error(runtime)).decode()
+    text = (c.last_error(None) if status in (_STATE, MISUSE) else c.last_error(runtime)).decode()
     text = text or c.status_name(status).decode() + ": the runtime was closed meanwhile"
     if complaint == 1:
         raise AttributeError(text)

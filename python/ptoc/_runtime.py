@@ -8,11 +8,10 @@ import sys
 import threading
 
 from . import _library as c
-from ._errors import Handle, PtoError
+from ._errors import MISUSE, Handle, PtoError
 from ._numbers import I32_MAX, real_number, size_in_bytes, whole_number
 
 _ENGINES = ["threads", "serial", "timing", "process", "graph"]
-_MISUSE = -23
 _NAMES_PYTHON = 2
 _WORKERS = ["cube", "vector", "cpu", "accel"]
 _here = threading.local()
@@ -34,7 +33,7 @@ def pool_handle(pool):
     """The handle of a Pool, or None."""
     if pool is not None and not isinstance(pool, Pool):
         raise TypeError(f"'pool' is a ptoc.Pool, not {pool!r}")
-    return pool._handle if pool else None
+    return pool._open_handle() if pool is not None else None
 
 
 def _text(what, value):
@@ -94,9 +93,9 @@ class Runtime(Handle):
             raise PtoError(c.last_error(None).decode(), status.value)
 
     def _open_handle(self):
-        if self._handle is None:
-            raise PtoError("this runtime is closed")
-        return self._handle
+        if self._pool is not None:
+            self._pool._open_handle()  # results are made in it
+        return super()._open_handle()
 
     @property
     def ranks(self):
@@ -127,7 +126,7 @@ class Runtime(Handle):
             text = c.last_error(None).decode()
             if text.startswith("pto_runtime_destroy during a run"):
                 self._handle = handle
-                raise PtoError("a call runs on this runtime: it fails, and after its end the runtime can be closed", _MISUSE)
+                raise PtoError("a call runs on this runtime: it fails, and after its end the runtime can be closed", MISUSE)
 
     def __enter__(self):
         self._outer.append(getattr(_here, "runtime", None))
@@ -215,12 +214,19 @@ def _watch(pipe):
 
 
 def _open_pipe():
+    """False: no thread can begin, because the system has no more or, at the end of the interpreter, because Python refuses."""
     global _pipe
     read, write = os.pipe()
     os.set_blocking(read, False)
     os.set_blocking(write, False)
+    try:
+        threading.Thread(target=_watch, args=((read, write),), name="ptoc Ctrl-C", daemon=True).start()
+    except RuntimeError:
+        os.close(read)
+        os.close(write)
+        return False
     _pipe = (read, write)
-    threading.Thread(target=_watch, args=(_pipe,), name="ptoc Ctrl-C", daemon=True).start()
+    return True
 
 
 def _start_anew_after_fork():
@@ -244,13 +250,14 @@ def _write_printed():
 
 
 def call(function, runtime, *arguments):
-    """function(runtime, *arguments), which Ctrl-C cancels."""
+    """function(runtime, *arguments), which Ctrl-C cancels.  When the interpreter ends, it does not: then a new thread never begins, so
+    that whoever starts one waits for ever, and one that exists has stopped, perhaps with _lock."""
     global _running
     _write_printed()
-    if threading.get_ident() != _main:
+    if threading.get_ident() != _main or sys.is_finalizing():
         return function(runtime, *arguments)
-    if _pipe is None:
-        _open_pipe()
+    if _pipe is None and not _open_pipe():
+        return function(runtime, *arguments)
     around, outer = _running, None  # around: the call in which a finalizer makes this one
     try:
         with _lock:

@@ -35,10 +35,10 @@ class Sparse(Handle):
     index_dtype = property(lambda self: c.NAMES[self._about.index_type])
     is_sorted = property(lambda self: bool(self._about.flags & 1), doc="check=True found the indices of each row in order")
     is_unique = property(lambda self: bool(self._about.flags & 2), doc="and none of them twice")
-    T = property(lambda self: Sparse(checked(c.sparse_transpose(self._handle))), doc="the transpose, without a copy")
+    T = property(lambda self: Sparse(checked(c.sparse_transpose(self._open_handle()))), doc="the transpose, without a copy")
 
     def __iter__(self):
-        return iter([Tensor(c.tensor_retain(c.sparse_array(self._handle, i))) for i in range(self._about.arrays)])
+        return iter([Tensor(c.tensor_retain(c.sparse_array(self._open_handle(), i))) for i in range(self._about.arrays)])
 
     def __getattr__(self, name):
         if name.startswith("_"):  # a slot that __init__ did not come to
@@ -46,7 +46,7 @@ class Sparse(Handle):
         fields = FIELDS[self.format]
         if name not in fields:
             raise AttributeError(f"{self!r} has no {name!r}; its arrays are: {', '.join(fields)}")
-        return Tensor(c.tensor_retain(c.sparse_array(self._handle, fields.index(name))))
+        return Tensor(c.tensor_retain(c.sparse_array(self._open_handle(), fields.index(name))))
 
     def __repr__(self):
         return f"ptoc.Sparse({self.format} {self.dtype}{list(self.shape)}, {self.nnz} elements)"
@@ -55,26 +55,26 @@ class Sparse(Handle):
         """Rows next to each other, without a copy."""
         first = whole_number("'first'", first, 0, self.shape[0], error=IndexError)
         count = whole_number("'count'", count, 0, self.shape[0] - first, error=IndexError)
-        return Sparse(checked(c.sparse_rows(self._handle, first, count)))
+        return Sparse(checked(c.sparse_rows(self._open_handle(), first, count)))
 
     def pick(self, rows):
         """These rows in this order, as csr4: the elements are shared."""
         rows = row_numbers("rows", rows)
-        return Sparse(checked(c.sparse_pick(self._handle, (ctypes.c_int64 * len(rows)).from_buffer(rows), len(rows))))
+        return Sparse(checked(c.sparse_pick(self._open_handle(), (ctypes.c_int64 * len(rows)).from_buffer(rows), len(rows))))
 
     def share(self):
         """Another matrix on the same memory: both see what is written."""
-        return Sparse(checked(c.sparse_share(self._handle)))
+        return Sparse(checked(c.sparse_share(self._open_handle())))
 
     def detach(self):
         """Another matrix, which keeps the present elements; they are copied when one of the two is written."""
-        return Sparse(checked(c.sparse_detach(self._handle)))
+        return Sparse(checked(c.sparse_detach(self._open_handle())))
 
     def convert(self, format):
         """A copy in the format csr, csc, coo or csr4."""
         if format not in FORMATS:
             raise ValueError(f"there is no format {format!r}; there is: {', '.join(FORMATS)}")
-        return Sparse(checked(c.sparse_convert(self._handle, FORMATS.index(format))))
+        return Sparse(checked(c.sparse_convert(self._open_handle(), FORMATS.index(format))))
 
     def scipy(self):
         """A matrix of SciPy on the same memory; csr, csc, coo and bsr."""
@@ -137,7 +137,7 @@ def _refuse(needed, matrix):
 def sparse(matrix, check=False):
     """A Sparse of a matrix of SciPy (csr, csc, coo, bsr), whose arrays are kept and not copied.  check: every number is looked at."""
     if isinstance(matrix, Sparse):
-        return Sparse(c.sparse_retain(matrix._handle))
+        return Sparse(c.sparse_retain(matrix._open_handle()))
     if not _has_arrays(matrix):
         _refuse("a matrix of SciPy in csr, csc, coo or bsr", matrix)
     return made(matrix.format, matrix.shape, [tensor(getattr(matrix, name)) for name in _SCIPY[matrix.format]], check)

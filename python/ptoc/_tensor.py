@@ -168,7 +168,7 @@ class Tensor(Handle):
     strides = property(lambda self: tuple(self._about.strides[:self._about.rank]), doc="in elements")
     ndim = property(lambda self: self._about.rank)
     dtype = property(lambda self: c.NAMES[self._about.type], doc='the element type by the language\'s name: "f32"')
-    T = property(lambda self: Tensor(checked(c.tensor_transpose(self._handle, None))), doc="dimensions reversed")
+    T = property(lambda self: Tensor(checked(c.tensor_transpose(self._open_handle(), None))), doc="dimensions reversed")
 
     def __len__(self):
         if self.ndim == 0:
@@ -193,7 +193,7 @@ class Tensor(Handle):
                 count = len(range(start, stop, step))
                 # Without elements start may be -1, and with one the step may be of any size; neither matters there.
                 start, step = start if count > 0 else 0, step if count > 1 else 1
-                t = Tensor(checked(c.tensor_slice(t._handle, dim, start, count, step)))
+                t = Tensor(checked(c.tensor_slice(t._open_handle(), dim, start, count, step)))
                 dim += 1
             else:
                 try:
@@ -202,7 +202,7 @@ class Tensor(Handle):
                     raise TypeError(f"{k!r} is no index of a tensor") from None
                 if not -extent <= at < extent:
                     raise IndexError(f"index {at} is out of range: the extent is {extent}")
-                t = Tensor(checked(c.tensor_index(t._handle, dim, at % extent)))
+                t = Tensor(checked(c.tensor_index(t._open_handle(), dim, at % extent)))
         return t
 
     def reshape(self, *shape):
@@ -213,61 +213,67 @@ class Tensor(Handle):
             if shape.count(-1) > 1 or known == 0 or count % known != 0:
                 raise ValueError(f"reshape(): {tuple(shape)} leaves open what -1 is: {self!r} has {count} elements")
             shape[shape.index(-1)] = count // known
-        return Tensor(checked(c.tensor_reshape(self._handle, *extents("reshape()", shape))))
+        return Tensor(checked(c.tensor_reshape(self._open_handle(), *extents("reshape()", shape))))
 
     def transpose(self, *order):
         """The dimensions in another order."""
         order = [whole_number(f"transpose(): dimension {place}", dim) for place, dim in enumerate(listed(order))]
         if sorted(order) != list(range(self.ndim)):
             raise ValueError(f"{tuple(order)} is no order of the dimensions of {self!r}")
-        return Tensor(checked(c.tensor_transpose(self._handle, (ctypes.c_int * self.ndim)(*order))))
+        return Tensor(checked(c.tensor_transpose(self._open_handle(), (ctypes.c_int * self.ndim)(*order))))
 
     def broadcast(self, *shape):
         """A read-only view of the shape, in which extents of 1 are repeated."""
-        return Tensor(checked(c.tensor_broadcast(self._handle, *extents("broadcast()", listed(shape)))))
+        return Tensor(checked(c.tensor_broadcast(self._open_handle(), *extents("broadcast()", listed(shape)))))
 
     def share(self):
         """Another tensor on the same memory: both see what is written."""
-        return Tensor(checked(c.tensor_share(self._handle)))
+        return Tensor(checked(c.tensor_share(self._open_handle())))
 
     def detach(self):
         """Another tensor, which keeps the present elements; they are copied when a call or a map writes one of the two.  What the owner of
         an array writes into it himself is seen by both: copy() keeps the elements from that, too."""
-        return Tensor(checked(c.tensor_detach(self._handle)))
+        return Tensor(checked(c.tensor_detach(self._open_handle())))
 
     @property
     def is_undefined(self):
         """A failed run may have written parts of it."""
         about = c.Description()
-        c.tensor_describe(self._handle, ctypes.byref(about))
+        c.tensor_describe(self._open_handle(), ctypes.byref(about))
         return bool(about.flags & c.UNDEFINED)
 
     def writable(self):
         """From now on nobody else sees the memory of this tensor: if somebody does, a contiguous copy takes its place."""
-        handle = ctypes.c_void_p(self._handle)
-        if c.tensor_writable(ctypes.byref(handle)) != 0:
-            fail()
-        self.__init__(handle.value)
+        handle = ctypes.c_void_p(self._open_handle())
+        try:
+            if c.tensor_writable(ctypes.byref(handle)) != 0:
+                fail()
+        finally:  # Ctrl-C may come when the tensor before it has been released
+            self._handle = handle.value
+            self.__init__(handle.value)
         return self
 
     def copy(self):
         """A contiguous tensor with memory of its own."""
-        return Tensor(checked(c.tensor_copy(self._handle)))
+        return Tensor(checked(c.tensor_copy(self._open_handle())))
 
     __copy__ = copy
 
     def __deepcopy__(self, memo):
         return self.copy()
 
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a Tensor of ptoc cannot be pickled: pickle np.asarray(t)")
+
     def dense(self):
         """This tensor if it is contiguous, else a copy."""
-        return Tensor(checked(c.tensor_dense(self._handle)))
+        return Tensor(checked(c.tensor_dense(self._open_handle())))
 
     def __array__(self, dtype=None, copy=None):
         typestr = c.TYPESTR[self._about.type]
         if typestr is None:
             raise TypeError(f"NumPy has no {self.dtype}")
-        array = _exchange.to_numpy(self._handle, typestr)
+        array = _exchange.to_numpy(self._open_handle(), typestr)
         if dtype is not None and array.dtype != dtype:
             if copy is False:
                 raise ValueError(f"{self.dtype} as {dtype} needs a copy")
@@ -283,10 +289,10 @@ class Tensor(Handle):
         if stream is not None:
             raise BufferError("memory of the CPU has no stream: only stream=None is possible")
         t = self.copy() if copy else self
-        return _exchange.to_dlpack(t._handle, max_version, bool(copy))
+        return _exchange.to_dlpack(t._open_handle(), max_version, bool(copy))
 
     def __arrow_c_array__(self, requested_schema=None):
-        return _exchange.to_arrow(self._handle)
+        return _exchange.to_arrow(self._open_handle())
 
 
 def empty(dtype, *shape, pool=None):
@@ -299,5 +305,5 @@ def empty(dtype, *shape, pool=None):
 def tensor(array):
     """A Tensor of the memory of an array, which is kept alive and not copied."""
     if isinstance(array, Tensor):
-        return Tensor(c.tensor_retain(array._handle))
+        return Tensor(c.tensor_retain(array._open_handle()))
     return Tensor(handle_of(array))

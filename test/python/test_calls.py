@@ -10,10 +10,12 @@ import subprocess
 import threading
 import types
 import unittest
+from unittest import mock
 
 import numpy as np
 
 import ptoc
+from ptoc import _library
 
 from shared_program import folder, m, matrix, nested_path, sparse_path
 
@@ -177,11 +179,25 @@ class Handles(unittest.TestCase):
             np.testing.assert_array_equal(other, matrix())
         with ptoc.Runtime() as runtime:
             for one in (t, m, runtime, ptoc.Pool(4096), ptoc.sparse_of("csr", (1, 1), [np.array([0, 1]), np.array([0]), np.ones(1)])):
-                with self.assertRaisesRegex(TypeError, "neither copied nor pickled"):
+                refused = "a Tensor of ptoc cannot be pickled: pickle np.asarray" if one is t else "neither copied nor pickled"
+                with self.assertRaisesRegex(TypeError, refused):
                     pickle.dumps(one)
                 if one is not t:
-                    with self.assertRaisesRegex(TypeError, "neither copied nor pickled"):
+                    with self.assertRaisesRegex(TypeError, refused):
                         copy.copy(one)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(np.asarray(t))), t)
+
+    def test_an_interrupt_behind_the_copy_leaves_the_new_tensor(self):
+        def interrupted(handle, direct=_library.tensor_writable):
+            self.assertEqual(direct(handle), 0)
+            raise KeyboardInterrupt
+
+        t = ptoc.tensor(np.arange(6)).copy()[::2]
+        other = t.share()
+        with mock.patch.object(_library, "tensor_writable", interrupted), self.assertRaises(KeyboardInterrupt):
+            t.writable()
+        self.assertEqual((t.strides, other.strides), ((1,), (2,)))
+        np.testing.assert_array_equal(t, other)
 
     def test_an_export_does_not_hide_what_the_object_needs(self):
         names = ("_handle", "_release", "_entries", "__del__", "free")

@@ -1,5 +1,9 @@
 """Calls from Python that are refused: every message names the argument and the fix."""
+import concurrent.futures
+import copy
+import multiprocessing
 import pathlib
+import pickle
 import shutil
 import subprocess
 import sys
@@ -10,7 +14,12 @@ import numpy as np
 
 import ptoc
 
-from shared_program import folder, m, matrix
+from shared_program import folder, m, matrix, path
+
+
+def fails(n):
+    with ptoc.Runtime(engine="serial"):  # the workers of another one are threads of the parent
+        m.fail(n)
 
 
 class Messages(unittest.TestCase):
@@ -151,6 +160,40 @@ class Messages(unittest.TestCase):
         self.assertTrue(caught.exception.diagnostics)
         with self.assertRaises(FileNotFoundError):
             ptoc.load("missing.so")
+
+    def test_copies_of_an_exception_have_all_of_it(self):
+        bad = pathlib.Path(folder.name) / "copied.pto"
+        bad.write_text("export orch f(in x: f32[N]) { print y; }\n")
+        nested = pathlib.Path(folder.name) / "nested.pto"
+        nested.write_text('orch g(n: i64) { assert n < 3, "n is too large"; }\nexport orch f(n: i64) { g(n); }\n')
+        seen = []
+        for call in (lambda: ptoc.compile(nested).f(5), lambda: ptoc.compile(bad), lambda: ptoc.Runtime(window=3)):
+            with self.assertRaises(ptoc.PtoError) as caught:
+                call()
+            error = caught.exception
+            error.add_note("a note")
+            seen.append(type(error))
+            for made in [copy.copy(error), copy.deepcopy(error), *(pickle.loads(pickle.dumps(error, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1))]:
+                self.assertIs(type(made), type(error))
+                self.assertEqual((str(made), made.args, vars(made)), (str(error), error.args, vars(error)))
+        self.assertEqual(seen, [ptoc.RunError, ptoc.CompileError, ptoc.PtoError])
+        with self.assertRaises(ptoc.RunError) as caught:
+            ptoc.compile(nested).f(5)
+        self.assertEqual([name for name, _ in copy.copy(caught.exception).chain], [name for name, _ in caught.exception.chain])
+        self.assertTrue(caught.exception.chain)
+
+    def test_a_run_that_fails_in_a_pool_of_processes_is_raised_outside(self):
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as processes:
+            with self.assertRaisesRegex(ptoc.RunError, "n is too large") as caught:
+                processes.submit(fails, 3).result(timeout=120)
+        self.assertEqual(caught.exception.status, -10)
+
+    def test_what_the_library_refuses_without_a_call_is_a_pto_error(self):
+        for refused in (lambda: ptoc.Runtime(window=3), lambda: ptoc.empty("f32", 2**62), lambda: ptoc.Pool("0"), lambda: ptoc.load(path)):
+            with self.assertRaises(ptoc.PtoError) as caught:
+                refused()
+            self.assertIs(type(caught.exception), ptoc.PtoError)
+            self.assertLess(caught.exception.status, 0)
 
     def test_help_shows_the_source(self):
         self.assertIn("export orch plus<M, N>(in a: f32[M, N]", m.plus.__doc__)

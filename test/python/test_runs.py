@@ -182,7 +182,7 @@ class Runs(unittest.TestCase):
         runtime = ptoc.Runtime()
         runtime.close()
         for ask in (lambda: runtime.rank, lambda: runtime.ranks, runtime.trim):
-            with self.assertRaisesRegex(ptoc.PtoError, "this runtime is closed"):
+            with self.assertRaisesRegex(ptoc.PtoError, "this Runtime is closed"):
                 ask()
         runtime.cancel()  # nothing runs
         runtime.close()
@@ -336,6 +336,105 @@ class Ends(unittest.TestCase):
         command = [sys.executable, "-c", textwrap.dedent(text)]
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120)
         self.assertEqual((done.stderr, done.returncode), ("", 0))
+
+    def test_what_a_collected_cycle_still_uses_is_closed(self):
+        text = f"""
+            import gc, sys, numpy as np, ptoc
+            m = ptoc.compile({os.fspath(path)!r})
+            a, pool = np.ones((2, 2), "f4"), ptoc.Pool("1M")
+            parts = [np.array([0, 1, 2], "i4"), np.array([0, 1], "i4"), np.ones(2, "f4")]
+
+            class Last:
+                def __del__(self):
+                    for use in self.uses:
+                        try:
+                            print("no exception", use())
+                        except Exception as error:
+                            print(type(error).__name__, error)
+
+            def inside(runtime):
+                with runtime:
+                    return m.plus(a, a)
+
+            def cycle():  # what is older is finalized first
+                program, t, s, p = ptoc.compile({os.fspath(path)!r}), ptoc.tensor(a).copy(), ptoc.sparse_of("csr", (2, 2), parts), ptoc.Pool("1M")
+                r, q = ptoc.Runtime(), ptoc.Runtime(engine="serial", pool=p)
+                last = Last()
+                last.itself = last
+                last.uses = [lambda: program.plus(a, a), lambda: program.missing, lambda: m.plus(t, a), lambda: m.spmv(s, parts[2]),
+                             lambda: inside(r), lambda: r.rank, lambda: ptoc.empty("f32", 2, pool=p), lambda: ptoc.Runtime(pool=p),
+                             lambda: ptoc.tensor(t), lambda: t.T, lambda: t.is_undefined, lambda: ptoc.sparse(s), lambda: s.val, lambda: list(s),
+                             lambda: ptoc.sparse_of("csr", (2, 2), [*parts[:2], t]), lambda: t[0], lambda: np.asarray(t), t.__dlpack__, lambda: inside(q)]
+
+            m.plus(a, a)
+            cycle()
+            gc.collect()
+            print("collected")
+        """
+        done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, text=True, timeout=120)
+        closed = ["Program", "Program", "Tensor", "Sparse", "Runtime", "Runtime", "Pool", "Pool", "Tensor", "Tensor", "Tensor", "Sparse", "Sparse",
+                  "Sparse", "Tensor", "Tensor", "Tensor", "Tensor", "Pool"]
+        self.assertEqual(done.stdout.splitlines(), [f"PtoError this {kind} is closed" for kind in closed] + ["collected"])
+        self.assertEqual(done.returncode, 0)
+
+    def test_a_runtime_whose_pool_is_closed_makes_no_result(self):
+        pool = ptoc.Pool("1M")
+        runtime = ptoc.Runtime(engine="serial", pool=pool)
+        pool.__del__()  # as the collector does before objects that still use it
+        with runtime, self.assertRaisesRegex(ptoc.PtoError, "this Pool is closed"):
+            m.plus(matrix(), matrix())
+
+    def test_a_finalizer_at_the_end_of_the_interpreter_calls_a_closed_program(self):
+        text = f"""
+            import numpy as np, ptoc
+            m = ptoc.compile({os.fspath(path)!r})
+            t = m.plus(np.ones((2, 2), "f4"), np.ones((2, 2), "f4"))
+
+            class Last:
+                def __del__(self, m=m, t=t):
+                    try:
+                        print(m.plus(t, t))
+                    except ptoc.PtoError as error:
+                        print(error)
+
+            ptoc.last = Last()
+        """
+        done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0)
+
+    def test_the_first_call_of_a_process_may_come_at_its_end(self):
+        for last in ("ptoc.last = Last()", "import atexit; atexit.register(call)"):
+            text = f"""
+                import ptoc
+                m = ptoc.compile({os.fspath(path)!r})
+
+                def call(m=m, closed=ptoc.PtoError):
+                    try:
+                        print(m.half(1, False, 0))
+                    except closed as error:  # which of two objects ends first is up to Python
+                        print(error)
+
+                class Last:
+                    def __del__(self, call=call):
+                        call()
+
+                {last}
+            """
+            done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120)
+            self.assertIn(done.stdout, ("0.5\n", "this Program is closed\n"))
+            self.assertEqual((done.stderr, done.returncode), ("", 0))
+
+    def test_a_call_without_a_thread_for_control_c_has_its_results(self):
+        text = f"""
+            import os, threading, ptoc
+            from unittest import mock
+            m, files = ptoc.compile({os.fspath(path)!r}), len(os.listdir("/proc/self/fd"))
+            with mock.patch.object(threading, "_start_new_thread", side_effect=RuntimeError("can't start new thread")):
+                print(m.half(1, False, 0))
+            print(len(os.listdir("/proc/self/fd")) - files, m.half(2, False, 0), threading.active_count())
+        """
+        done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.stdout.split(), done.stderr), (["0.5", "0", "1.0", "2"], ""))
 
     def test_an_object_that_was_not_made_ends_without_a_word(self):
         unraisable = []
