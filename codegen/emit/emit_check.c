@@ -108,9 +108,8 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         strbuf_puts(fail, ", ");
         print_param(e, fail, c->other);
         strbuf_putc(fail, ')');
-        strbuf_printf(then,
-                      "pto_raise(rt, PTO_ERR_OVERLAP, \"[E09] two arguments of '%s' overlap and one is written\")",
-                      c->callee ? c->callee : "this call");
+        strbuf_printf(then, "pto_raise(rt, PTO_ERR_OVERLAP, \"[E09] %s and %s of '%s' overlap and one is written\")",
+                      c->one, c->another, c->callee ? c->callee : "this call");
         break;
     case CHECK_WRITTEN:
         print_unwritten(e, c, fail);

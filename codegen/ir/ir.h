@@ -102,6 +102,7 @@ struct ir_check {
     bool is_await;                      /* WRITTEN: before an await */
     int from;                           /* CONTIGUOUS: the first dimension that is */
     const char *callee;                 /* the call that it belongs to; NULL: none */
+    const char *one, *another;          /* DISJOINT: what view and other are to the call */
     struct ir_message message;          /* WHERE */
     const struct ir_check *next;
 };

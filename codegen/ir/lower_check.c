@@ -98,6 +98,8 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
     if (c->kind == CHECK_DISJOINT) {
         to->view = lower_view(l, c->view, VIEW_OF_TASK);
         to->other = lower_view(l, c->other, VIEW_OF_TASK);
+        to->one = c->one;
+        to->another = c->another;
     }
     return to;
 }

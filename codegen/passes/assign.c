@@ -391,7 +391,7 @@ static size_t mark(struct dataflow *d) { return facts_mark(((struct assign *)d->
 
 static void forget(struct dataflow *d, size_t mark) { facts_reset(((struct assign *)d->cx)->c->facts, mark); }
 
-/* A formal that has no element where the condition is so, as in `if N == 0 { return; }`, needs nothing that writes it. */
+/* A formal that has no element where the condition is so, as in `if N == 0 { return; }`, needs no writer. */
 static void learn(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op, bool truth)
 {
     const struct assign *a = d->cx;

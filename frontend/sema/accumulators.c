@@ -28,9 +28,9 @@ static enum by_operation find_operation(struct checker *c, const struct ast *by)
     }
     diag_error(c->diag, DIAG_E01, at, "unknown operation '%s' after 'by'", by->name);
     static const struct {
-        const char *word, *meant;
-    } foreign[] = {{"add", "sum"},      {"plus", "sum"},    {"mul", "prod"},
-                   {"product", "prod"}, {"maximum", "max"}, {"minimum", "min"}};
+        const char *word, *meant; /* meant NULL: there is no such operation */
+    } foreign[] = {{"add", "sum"},     {"plus", "sum"}, {"mul", "prod"}, {"product", "prod"}, {"maximum", "max"},
+                   {"minimum", "min"}, {"all", "and"},  {"any", "or"},   {"avg", NULL},       {"mean", NULL}};
     const char *near = nearest_word(by->name, words + 1, BY_COUNT - 1);
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (strcmp(by->name, foreign[i].word) == 0) near = foreign[i].meant;

@@ -7,6 +7,7 @@
  */
 #include "decided.h"
 #include "matching.h"
+#include <string.h>
 
 static bool has_scratch(const struct symbol *kernel)
 {
@@ -15,9 +16,48 @@ static bool has_scratch(const struct symbol *kernel)
     return false;
 }
 
-static bool place_arguments(struct checker *c, struct ast *e, struct matching *m, int count, bool value)
+/* A function gives only the value after its '->': a call without the `out` formals at its end is shown with them. */
+static void show_outs(struct checker *c, const struct ast *e, const struct symbol *callee, int count,
+                      const struct target *target)
+{
+    const int missing = callee->formal_count - count;
+    if (callee->kind != SYM_ORCH || missing <= 0) return;
+    for (int i = count; i < callee->formal_count; i++)
+        if (callee->formals[i]->dir != DIR_OUT) return;
+    const struct ast *last = e->call.callee, *place = NULL;
+    const struct symbol *let = NULL;
+    if (missing == 1 && target && callee->result == c->void_) place = target->place, let = target->let;
+    int given = 0;
+    for (const struct ast *a = e->call.args; a; last = a, a = a->next)
+        if ((a->arg.dir == DIR_OUT) != (callee->formals[given++]->dir == DIR_OUT)) return;
+    const char *source = source_get(c->front->sources, e->at.file)->text;
+    STRBUF(text);
+    strbuf_printf(&text, "%.*s", (int)(last->at.end - e->call.callee->at.begin), source + e->call.callee->at.begin);
+    if (count == 0) strbuf_putc(&text, '(');
+    for (int i = count; i < callee->formal_count; i++) {
+        strbuf_puts(&text, i == 0 ? "out " : ", out ");
+        if (place)
+            strbuf_printf(&text, "%.*s", (int)(place->at.end - place->at.begin), source + place->at.begin);
+        else
+            strbuf_puts(&text, let ? let->name : callee->formals[i]->name);
+    }
+    strbuf_putc(&text, ')');
+    if (strchr(strbuf_text(&text), '\n')) return;
+    if (place && !target->returns && (target->destination || target->into))
+        diag_fix(c->diag, (struct span){e->at.file, place->at.begin, e->at.end}, strbuf_text(&text),
+                 "the value of a function comes after '->': write '%s'", strbuf_text(&text));
+    else if (let)
+        diag_help(c->diag, "the value of a function comes after '->': declare '%s' with a type, then write %s;",
+                  let->name, strbuf_text(&text));
+    else
+        diag_help(c->diag, "a function is given each of its 'out' arguments: %s", strbuf_text(&text));
+}
+
+static bool place_arguments(struct checker *c, struct ast *e, struct matching *m, int count,
+                            const struct target *target)
 {
     struct symbol *s = m->callee;
+    const bool value = target != NULL;
     int skip = -1;
     if (value && s->kind == SYM_KERNEL) {
         skip = callee_out_formal(s);
@@ -38,6 +78,7 @@ static bool place_arguments(struct checker *c, struct ast *e, struct matching *m
             diag_help(c->diag, "its result is not used: write let r = %s, or pass an 'out' argument", place_str(c, e));
         if (s->kind == SYM_KERNEL && count > want && has_scratch(s))
             diag_help(c->diag, "a scratch tensor is no argument: each worker has the memory");
+        show_outs(c, e, s, count, target);
         diag_note(c->diag, s->decl->name_at, "'%s' is declared here", s->name);
         return false;
     }
@@ -194,7 +235,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
     m.callee = s;
     m.call = notes_of(c, e)->call = new_call(c, s);
     if (s->resolving == 2 && s->type->kind == TYPE_ERROR) return notes_fail(c, e); /* its declaration has an error */
-    if (!place_arguments(c, e, &m, count, value)) return notes_fail(c, e);
+    if (!place_arguments(c, e, &m, count, value ? target ? target : &new_place : NULL)) return notes_fail(c, e);
     if (!is_alone(c, e, s)) return notes_fail(c, e);
     if (arguments_are_swapped(c, &m)) return notes_fail(c, e);
     c->checks = &own;

@@ -211,14 +211,23 @@ static int overlap_of(struct checker *c, const struct region *a, const struct re
     return region_overlap(c, a, &same);
 }
 
+/* What it is to the call, for a message of the run. */
+static const char *name_of(struct checker *c, const struct matching *m, const struct used *u)
+{
+    if (u->formal < 0 || u->formal == m->call->result_formal) return "the result";
+    return arena_printf(c->mem, "argument '%s'", m->callee->formals[u->formal]->name);
+}
+
 /* Does what `a` writes share an element with b?  As region_overlap(); -1 has a check. */
-static int meets(struct checker *c, const struct used *a, const struct used *b, struct span at)
+static int meets(struct checker *c, const struct matching *m, const struct used *a, const struct used *b,
+                 struct span at)
 {
     const struct region *written = a->written ? a->written : a->region;
     if (!a->writes) return 0;
     int overlap = written && b->region ? overlap_of(c, written, b->region) : a->scalar && a->scalar == b->scalar;
     struct check *k = overlap < 0 ? region_check(c, CHECK_DISJOINT, at) : NULL;
     if (k) k->view = written, k->other = b->region, k->elem = written->base->type->elem;
+    if (k) k->one = name_of(c, m, a), k->another = name_of(c, m, b);
     return overlap;
 }
 
@@ -228,10 +237,10 @@ static bool check_pair(struct checker *c, struct matching *m, const struct used 
     int overlap;
     if (!a->written && !b->written) { /* the same, whoever writes */
         const struct used all = {a->region, NULL, a->scalar, a->at, a->formal, true};
-        overlap = meets(c, &all, b, at_check);
+        overlap = meets(c, m, &all, b, at_check);
     } else {
-        overlap = meets(c, a, b, at_check);
-        if (overlap <= 0) overlap = meets(c, b, a, at_check);
+        overlap = meets(c, m, a, b, at_check);
+        if (overlap <= 0) overlap = meets(c, m, b, a, at_check);
     }
     if (overlap <= 0) return true;
     m->failed = true;

@@ -78,7 +78,8 @@ struct check {
     const struct size *a, *b, *c, *d;
     const struct ast *cond;
     const struct region *view, *other;
-    int from; /* CONTIGUOUS: the first dimension that is */
+    const char *one, *another; /* DISJOINT: what `view` and `other` are to the call */
+    int from;                  /* CONTIGUOUS: the first dimension that is */
     enum elem elem;
     const struct guard *guard; /* INDEX, SLICE before a loop: made only if all of these hold; else NULL */
     struct check *next;

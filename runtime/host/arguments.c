@@ -69,8 +69,8 @@ static int fail_name(struct session *s, enum wanted wanted, const struct host_se
         code = host_fail(e, HOST_USAGE, "'%.*s' is a %s: give --set %.*s=VALUE, not --%s", setting->length,
                          setting->name, param ? "param" : "scalar", setting->length, setting->name, options[wanted]);
     else if (dim)
-        code = host_fail(e, HOST_USAGE, "'%.*s' is a dimension variable: give --dim %.*s=N, not --%s", setting->length,
-                         setting->name, setting->length, setting->name, options[wanted]);
+        code = host_fail(e, HOST_USAGE, "'%.*s' is a dimension variable: give --dim %.*s=NUMBER, not --%s",
+                         setting->length, setting->name, setting->length, setting->name, options[wanted]);
     else {
         size_t most = (size_t)s->entry->formal_count + (size_t)s->entry->dim_count + (size_t)s->program->param_count;
         const char **names = calloc(most + 1, sizeof *names);

@@ -117,13 +117,13 @@ static int fail_open(const struct binding *b, int32_t v, struct host_error *e)
         for (int32_t d = 0; d < formal->rank; d++)
             if (v < 64 && (formal->uses[d] >> v & 1)) {
                 if (b->formals[f].given)
-                    return host_fail(e, HOST_USAGE, "the extents of '%s' (%s) do not determine '%s'; give %s%s=N",
+                    return host_fail(e, HOST_USAGE, "the extents of '%s' (%s) do not determine '%s'; give %s%s=NUMBER",
                                      formal->name, formal->text, name, option, name);
-                return host_fail(e, HOST_USAGE, "nothing binds '%s', an extent of '%s' (%s); give %s%s=N", name,
+                return host_fail(e, HOST_USAGE, "nothing binds '%s', an extent of '%s' (%s); give %s%s=NUMBER", name,
                                  formal->name, formal->text, option, name);
             }
     }
-    return host_fail(e, HOST_USAGE, "nothing binds '%s'; give %s%s=N", name, option, name);
+    return host_fail(e, HOST_USAGE, "nothing binds '%s'; give %s%s=NUMBER", name, option, name);
 }
 
 /* The array in the file says one thing, the variables another: names what bound them. */

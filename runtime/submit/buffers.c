@@ -6,11 +6,13 @@
  * Blocks     while the heap is full, or the ring of events.
  * Tests      test/runtime/test_runtime.c, test_deadlock.c, test_refused.c, test_hazards.c, test_depth.c,
  *            stress_limits.c */
+#include "debug/checked.h"
 #include "decode.h"
 #include "record/record.h"
 #include "shared/limit.h"
 #include "shared/references.h"
 #include <pto/pto_program.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* Where this thread is the scheduler, nobody needs an event. */
@@ -114,12 +116,16 @@ static uint64_t largest_ring(const struct orchestrator *o)
 static PTOStatus refuse_large(struct orchestrator *o, const char *name, uint64_t bytes)
 {
     const uint64_t most = largest_ring(o);
+    char guard[60] = "";
+    if (o->buffers.heap.checked_base)
+        snprintf(guard, sizeof guard, ", and %d more for the guard of a checked run", (int)PTOI_GUARD_BYTES);
     if (bytes > most)
-        return ptoi_orch_fail(
-            o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu, and on this machine at most %llu",
-            name, (unsigned long long)bytes, (unsigned long long)o->buffers.heap.ring_bytes, (unsigned long long)most);
-    return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: %s or more", name,
-                          (unsigned long long)bytes, (unsigned long long)o->buffers.heap.ring_bytes,
+        return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE,
+                              "%s needs %llu bytes%s, but a heap ring has %llu, and on this machine at most %llu", name,
+                              (unsigned long long)bytes, guard, (unsigned long long)o->buffers.heap.ring_bytes,
+                              (unsigned long long)most);
+    return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes%s, but a heap ring has %llu: %s or more", name,
+                          (unsigned long long)bytes, guard, (unsigned long long)o->buffers.heap.ring_bytes,
                           ptoi_advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
 }
 

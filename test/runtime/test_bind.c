@@ -220,7 +220,7 @@ TEST(nothing_to_bind_from_is_an_error_that_names_the_variable)
     start(1);
     formal(0, "A", IS_N, -1);
     bind_m(0);
-    expect_failure(HOST_USAGE, "nothing binds 'N', an extent of 'A' (f32[...]); give --dim N=N");
+    expect_failure(HOST_USAGE, "nothing binds 'N', an extent of 'A' (f32[...]); give --dim N=NUMBER");
 }
 
 TEST(negative_and_overflowing_extents_are_errors)

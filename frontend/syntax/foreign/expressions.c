@@ -171,11 +171,18 @@ bool foreign_list_of_c(const struct scene *s)
         scene_say(s, s->now.at, "a function returns one value; more of them go to 'out' formals");
     } else if (s->now.kind == TOK_COMMA && s->last.kind == TOK_NAME &&
                (s->before.kind == TOK_LET || s->before.kind == TOK_VAR)) {
+        const uint32_t equals = scene_find(s, s->now.at.end, "=;"), value = scene_skip_blanks(s, equals + 1);
         scene_say(s, s->now.at, "each name has a 'let' or 'var' of its own");
+        if (s->text[equals] == '=' && s->text[scene_find(s, value, "(;")] == '(')
+            diag_help(s->diag, "a call has one value; more results go to its 'out' arguments");
         /* let a = 1, b = 2; */
     } else if (s->now.kind == TOK_COMMA && (s->begin.kind == TOK_LET || s->begin.kind == TOK_VAR) &&
                scene_expects(s, ";")) {
+        const uint32_t name = scene_skip_blanks(s, s->now.at.end), end = scene_find(s, name, ":=;");
+        const char *const word = s->begin.kind == TOK_LET ? "let" : "var";
         scene_say(s, s->now.at, "each name has a 'let' or 'var' of its own");
+        if (strchr(":=", s->text[end]) && scene_is_name_text(scene_copy(s, name, scene_trim_back(s, name, end))))
+            scene_fix(s, s->now.at.begin, s->now.at.end, scene_print(s, "; %s", word));
         /* assert(c, "text"); */
     } else if (s->begin.kind == TOK_ASSERT && s->now.kind == TOK_COMMA && scene_expects(s, ")") &&
                s->text[scene_skip_blanks(s, s->begin.at.end)] == '(') {

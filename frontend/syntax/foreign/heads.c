@@ -63,6 +63,16 @@ bool foreign_head_of_function(const struct scene *s)
     return scene_skip_statement(s);
 }
 
+/* orch f() -> f32[4], i64 { } */
+bool foreign_two_results(const struct scene *s)
+{
+    if (s->now.kind != TOK_COMMA || !scene_expects(s, "{") || s->cx->open_count > 0 ||
+        (s->begin.kind != TOK_ORCH && s->begin.kind != TOK_EXPORT))
+        return false;
+    scene_say(s, s->now.at, "a function returns one value; more of them go to 'out' formals");
+    return scene_skip_statement(s);
+}
+
 /* float *x, f32[4] x, int n, mut x: f32[4], const x: f32[4] */
 bool foreign_formal_of_c(const struct scene *s)
 {

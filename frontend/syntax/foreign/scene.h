@@ -24,15 +24,15 @@ typedef bool pattern(const struct scene *s);
 /* statements.c */
 pattern foreign_loop_of_c, foreign_range_of_python, foreign_loop_without_begin, foreign_compound_assignment,
     foreign_increment, foreign_colon_equals, foreign_let_mut, foreign_declaration_of_c, foreign_block_without_braces,
-    foreign_semicolon_behind_block;
+    foreign_semicolon_behind_block, foreign_text_without_comma;
 /* words.c */
 pattern foreign_word_operator, foreign_else_if, foreign_word_of_statement, foreign_word_of_declaration,
     foreign_import_without_quotes, foreign_declaration_without_type, foreign_extents_in_angles,
     foreign_variable_without_value;
 /* heads.c */
 pattern foreign_marker_behind, foreign_two_markers, foreign_formal_of_c, foreign_head_of_function,
-    foreign_default_value, foreign_result_of_kernel, foreign_function_without_body, foreign_generics_in_brackets,
-    foreign_generic_call, foreign_word_before_declaration, foreign_constant_without_word,
+    foreign_default_value, foreign_two_results, foreign_result_of_kernel, foreign_function_without_body,
+    foreign_generics_in_brackets, foreign_generic_call, foreign_word_before_declaration, foreign_constant_without_word,
     foreign_attribute_without_value;
 /* values.c */
 pattern foreign_await_as_statement, foreign_marker_of_result, foreign_if_as_value, foreign_literal,

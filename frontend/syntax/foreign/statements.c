@@ -277,3 +277,14 @@ bool foreign_semicolon_behind_block(const struct scene *s)
     if (strncmp(s->text + next, "else", 4) == 0) s->cx->is_noise = s->cx->is_noise_to_block = true;
     return true;
 }
+
+/* assert n > 0 "text"; */
+bool foreign_text_without_comma(const struct scene *s)
+{
+    if (s->now.kind != TOK_STRING || !scene_expects(s, ",") || !scene_expects(s, ";") ||
+        (s->begin.kind != TOK_ASSERT && s->begin.kind != TOK_STATIC_ASSERT))
+        return false;
+    scene_say(s, s->now.at, "a comma stands before the text of an assert");
+    diag_fix(s->diag, scene_span(s, s->last.at.end, s->last.at.end), ",", "write ','");
+    return scene_skip_statement(s);
+}

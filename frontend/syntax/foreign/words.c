@@ -16,7 +16,9 @@ bool foreign_word_operator(const struct scene *s)
         scene_fix(s, s->now.at.begin, s->now.at.end, words[i].op);
         return scene_skip_to_block(s);
     }
-    if (!scene_is_word(&s->last, negation, 1) || s->now.kind != TOK_NAME) return false;
+    if (!scene_is_word(&s->last, negation, 1) ||
+        (s->now.kind != TOK_NAME && s->now.kind != TOK_TRUE && s->now.kind != TOK_FALSE))
+        return false;
     scene_say(s, s->last.at, "'not' is written '!'");
     if (strchr("{)&|;", s->text[scene_skip_blanks(s, s->now.at.end)]))
         scene_fix(s, s->last.at.begin, s->now.at.begin, "!");
