@@ -4,6 +4,7 @@
  * Tests      test/call/test_call.c, test/call/test_call_closed.c, test/call/stress_call.c
  */
 #include "loaded.h"
+#include "cut_off.h"
 #include "fail.h"
 #include "shared/atomics.h"
 #include "shared/cpu.h"
@@ -49,6 +50,17 @@ static PTOStatus check_table(const char *path, const PTOProgram *p)
     return PTO_OK;
 }
 
+static PTOStatus load_program(PTOLoaded *l, const char *path, const char *file)
+{
+    const PTOStatus whole = ptoi_object_is_whole(file);
+    if (whole != PTO_OK) return whole;
+    l->object = load(file);
+    if (!l->object) return ptoi_thread_fail(PTO_ERR_IO, "cannot load the program: %s", dlerror());
+    l->program = dlsym(l->object, "pto_program");
+    if (!l->program) return ptoi_thread_fail(PTO_ERR_IO, "%s is not a program: ptoc build --emit=so makes one", path);
+    return check_table(path, l->program);
+}
+
 PTOLoaded *pto_program_open(const char *path)
 {
     if (!path) return ptoi_thread_fail(PTO_ERR_MISUSE, "pto_program_open: the path is NULL"), NULL;
@@ -56,15 +68,7 @@ PTOLoaded *pto_program_open(const char *path)
     if (!l) return ptoi_thread_fail(PTO_ERR_NOMEM, "out of memory"), NULL;
     char beside[4096]; /* dlopen searches the system's folders for a name without a slash */
     snprintf(beside, sizeof beside, "./%s", path);
-    l->object = load(strchr(path, '/') ? path : beside);
-    l->program = l->object ? dlsym(l->object, "pto_program") : NULL;
-    PTOStatus status = PTO_OK;
-    if (!l->object)
-        status = ptoi_thread_fail(PTO_ERR_IO, "cannot load the program: %s", dlerror());
-    else if (!l->program)
-        status = ptoi_thread_fail(PTO_ERR_IO, "%s is not a program: ptoc build --emit=so makes one", path);
-    else
-        status = check_table(path, l->program);
+    PTOStatus status = load_program(l, path, strchr(path, '/') ? path : beside);
     if (status == PTO_OK) {
         l->names = calloc((size_t)l->program->entry_count + 1, sizeof *l->names);
         if (!l->names) status = ptoi_thread_fail(PTO_ERR_NOMEM, "out of memory");
