@@ -170,6 +170,10 @@ TEST(every_mistake_is_found_before_anything_runs)
     REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ENTRY, "there is no entry 'pluss'; did you mean 'plus'?",
             CALL(rt, numbers, "pluss", PTO_T("a", ta)));
     REFUSED(PTO_ERR_ARGUMENT, argument, "'plus' has no argument 'A'", CALL(rt, numbers, "plus", PTO_T("A", ta)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'from' is a param, a scalar of type i64, not a tensor",
+            CALL(rt, numbers, "plus", PTO_T("from", ta)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'M' is a dimension variable, not a tensor",
+            CALL(rt, numbers, "plus", PTO_R("M", &made)));
     REFUSED(PTO_ERR_ARGUMENT, argument, "no data for 'a', 'b'", CALL(rt, numbers, "plus", PTO_R("c", &made)));
     EXPECT(made == NULL);
     REFUSED(PTO_ERR_ARGUMENT, argument, "'a' is given twice",
