@@ -199,7 +199,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
 
 void pto_write_pinned(PTORuntime *rt, FILE *out)
 {
-    if (!ptoi_is_gone(rt, "pto_write_pinned")) ptoi_outliving_write(&rt->outliving, out);
+    if (!ptoi_is_gone(rt, "pto_write_pinned") && out) ptoi_outliving_write(&rt->outliving, out);
 }
 
 PTOStatus pto_runtime_trim(PTORuntime *rt)

@@ -8,6 +8,8 @@
 #include "misuse.h"
 #include "runtime.h"
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static _Noreturn void unwind(PTORuntime *rt)
 {
@@ -52,11 +54,20 @@ static _Noreturn __attribute__((format(printf, 3, 4))) void raise_here(PTORuntim
     raise_text(rt, status, format, args);
 }
 
+static _Noreturn void abort_with(PTOStatus status, const char *format, va_list args)
+{
+    fprintf(stderr, "pto_raise outside a run of pto_run_entry: %s: ", pto_status_name(status));
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    abort();
+}
+
 _Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
 {
     va_list args;
-    if (rt->dist) ptoi_dist_meet(rt->dist);
     va_start(args, format);
+    if (ptoi_orchestrated != rt || !rt->catcher) abort_with(status, format, args);
+    if (rt->dist) ptoi_dist_meet(rt->dist);
     raise_text(rt, status, format, args);
 }
 

@@ -371,6 +371,7 @@ PTOStatus pto_program_call(PTORuntime *rt, PTOLoaded *program, const char *entry
         if (a->kind == PTO_ARGUMENT_RESULT && a->value.result) *a->value.result = NULL;
         if (a->kind == PTO_ARGUMENT_SPARSE_RESULT && a->value.sparse_result) *a->value.sparse_result = NULL;
     }
+    if (program && !ptoi_loaded_is_open(program)) return ptoi_loaded_refuse("pto_program_call");
     if (program) ptoi_loaded_retain(program); /* a thread that sees that the runtime is called may close the program */
     PTOStatus status = ptoi_take_for_call(rt);
     if (status == PTO_OK) {

@@ -70,6 +70,19 @@ static int convert(struct calling *c, const char *name, PTOType type, const PTOA
 
 static bool is_number(const PTOArgument *a) { return a->kind == PTO_ARGUMENT_INTEGER || a->kind == PTO_ARGUMENT_REAL; }
 
+/* A name that is given a tensor, and names no formal. */
+static int fail_kind(struct calling *c, const char *name)
+{
+    for (int32_t p = 0; p < c->program->param_count; p++)
+        if (strcmp(c->program->params[p].name, name) == 0)
+            return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is a param, a scalar of type %s, not a tensor",
+                                      name, pto_type_name(c->program->params[p].type));
+    for (int32_t v = 0; v < c->entry->dim_count; v++)
+        if (strcmp(c->entry->dims[v], name) == 0)
+            return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is a dimension variable, not a tensor", name);
+    return fail_name(c, name);
+}
+
 /* A param, or a dimension variable; formals of the same name go before both. */
 static int give_setting(struct calling *c, const PTOArgument *a)
 {
@@ -95,7 +108,7 @@ static int give_setting(struct calling *c, const PTOArgument *a)
                                       value.i64);
         return code;
     }
-    return fail_name(c, a->name);
+    return is_number(a) ? fail_name(c, a->name) : fail_kind(c, a->name);
 }
 
 /* ---- formals ----------------------------------------------------------------------------------------------------- */

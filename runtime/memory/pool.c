@@ -404,6 +404,7 @@ void pto_pool_limit(int64_t bytes_kept)
 
 void pto_pool_stats(PTOPoolStats *to)
 {
+    if (!to) return;
     lock();
     *to = stats;
     unlock();
@@ -417,7 +418,7 @@ int32_t pto_pool_classes(PTOPoolClass *to, int32_t room)
     for (int i = 0; i < SIZE_CLASSES; i++) {
         while (ptoi_size_class_index(bytes) < i) bytes = ptoi_size_class_bytes(bytes + 1);
         if (classes[i].hits + classes[i].misses == 0) continue;
-        if (count < room) {
+        if (to && count < room) {
             to[count] = classes[i];
             to[count].bytes = (int64_t)bytes;
         }
@@ -430,6 +431,7 @@ int32_t pto_pool_classes(PTOPoolClass *to, int32_t room)
 void pto_pool_print(FILE *out)
 {
     PTOPoolStats s;
+    if (!out) return;
     pto_pool_stats(&s);
     const int64_t taken = s.reuse_hits + s.grow_count;
     fprintf(out, "Pool: %lld hits, %lld misses (hit rate %.1f%%), %lld bytes in use (at most %lld), %lld kept\n",

@@ -43,6 +43,14 @@ static PTOStatus find_type(const struct dlpack_tensor *d, PTOType *type)
                             text);
 }
 
+/* The bytes from low <= 0 to high > 0, counted from element [0, ..], do not wrap around. */
+static bool lies_in_memory(const struct dlpack_tensor *d, int64_t low, int64_t high)
+{
+    uint64_t first, end;
+    return !__builtin_add_overflow((uint64_t)(uintptr_t)d->data, d->byte_offset, &first) && first >= (uint64_t)-low &&
+           !__builtin_add_overflow(first, (uint64_t)high, &end);
+}
+
 /* The interface says where element [0, ..] is and not where the memory begins: the view itself says how far it reaches.
  */
 static PTOStatus find_memory(const struct dlpack_tensor *d, PTOForeign *f)
@@ -59,6 +67,10 @@ static PTOStatus find_memory(const struct dlpack_tensor *d, PTOForeign *f)
         __builtin_mul_overflow(highest - lowest + 1, bytes, &f->bytes))
         return ptoi_thread_fail(PTO_ERR_OVERFLOW, "DLPack: strides and extents overflow");
     if (count == 0) f->bytes = 0;
+    if (count > 0 && d->data && !lies_in_memory(d, lowest * bytes, (highest + 1) * bytes))
+        return ptoi_thread_fail(PTO_ERR_ARGUMENT,
+                                "DLPack: from the byte offset %llu the tensor reaches out of the address space",
+                                (unsigned long long)d->byte_offset);
     f->address = count > 0 && d->data ? (char *)d->data + d->byte_offset + lowest * bytes : NULL;
     f->first = count > 0 ? -lowest : 0;
     return PTO_OK;

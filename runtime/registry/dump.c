@@ -66,6 +66,7 @@ static int64_t count_living(void)
 
 void pto_registry_dump(FILE *out)
 {
+    if (!out) return;
     const int64_t living = count_living();
     struct lines all;
     all = (struct lines){.at = living > 0 ? malloc((size_t)living * sizeof *all.at) : NULL, .room = living};

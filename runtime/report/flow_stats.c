@@ -32,7 +32,7 @@ void pto_write_flow_stats(PTORuntime *rt, FILE *out)
 {
     enum { ROWS = PTO_STALL_REASONS - 1 };
     const PTOFlowControlStats *s = pto_get_flow_stats(rt);
-    if (!s) return;
+    if (!s || !out) return;
     const struct row rows[ROWS] = {
 #define PTO_RING(id, name, mark, text, title, unit)                                                                    \
     {title, s->name##_stalls, s->name##_stall_ns, s->mark##_hwm, s->mark##_size, unit},

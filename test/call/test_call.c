@@ -25,6 +25,40 @@ TEST(what_is_no_program_of_this_library_is_refused_before_anything_in_it_is_call
     pto_program_close(NULL);
 }
 
+/* The first `bytes` of numbers.so, as a file of their own. */
+static void cut(const char *whole, size_t bytes)
+{
+    FILE *const to = fopen("cut.so", "wb");
+    EXPECT(to && fwrite(whole, 1, bytes, to) == bytes && fclose(to) == 0);
+}
+
+TEST(an_object_that_is_cut_off_is_refused_wherever_it_ends)
+{
+    enum { ROOM = 1 << 20, HEADER = 64 };
+    char *const whole = malloc(ROOM), said[80];
+    FILE *const from = fopen("numbers.so", "rb");
+    EXPECT(whole && from);
+    const size_t size = fread(whole, 1, ROOM, from);
+    fclose(from);
+    EXPECT(size > HEADER && size < ROOM);
+    const size_t ends[] = {HEADER, HEADER + 1, 200, 4095, 4096, 4097, size / 4, size / 3, size / 2};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        cut(whole, ends[i]);
+        snprintf(said, sizeof said, "./cut.so is cut off: it has %zu bytes and needs ", ends[i]);
+        expect_unopened("cut.so", PTO_ERR_IO, said);
+    }
+    cut(whole, HEADER - 1); /* the dynamic linker has a sentence of its own */
+    expect_unopened("cut.so", PTO_ERR_IO, "cannot load the program: ./cut.so: file too short");
+    memset(whole + 32, 0x7f, 7); /* the program headers lie beyond every file */
+    cut(whole, size);
+    expect_unopened("cut.so", PTO_ERR_IO, "is cut off");
+    memset(whole, 'x', 4);
+    cut(whole, size);
+    expect_unopened("cut.so", PTO_ERR_IO, "cannot load the program: ./cut.so: invalid ELF header");
+    unlink("cut.so");
+    free(whole);
+}
+
 TEST(a_program_describes_its_entries)
 {
     begin();
@@ -136,6 +170,10 @@ TEST(every_mistake_is_found_before_anything_runs)
     REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ENTRY, "there is no entry 'pluss'; did you mean 'plus'?",
             CALL(rt, numbers, "pluss", PTO_T("a", ta)));
     REFUSED(PTO_ERR_ARGUMENT, argument, "'plus' has no argument 'A'", CALL(rt, numbers, "plus", PTO_T("A", ta)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'from' is a param, a scalar of type i64, not a tensor",
+            CALL(rt, numbers, "plus", PTO_T("from", ta)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'M' is a dimension variable, not a tensor",
+            CALL(rt, numbers, "plus", PTO_R("M", &made)));
     REFUSED(PTO_ERR_ARGUMENT, argument, "no data for 'a', 'b'", CALL(rt, numbers, "plus", PTO_R("c", &made)));
     EXPECT(made == NULL);
     REFUSED(PTO_ERR_ARGUMENT, argument, "'a' is given twice",

@@ -213,6 +213,46 @@ TEST(what_is_recorded_outlives_the_program)
     pto_runtime_destroy(own);
 }
 
+static void expect_misuse(const char *text)
+{
+    EXPECT_EQ(pto_last_status(), PTO_ERR_MISUSE);
+    EXPECT_STR(pto_last_error(NULL), text);
+}
+
+TEST(the_use_of_a_closed_program_is_misuse)
+{
+    PTORuntime *own = pto_runtime_create(NULL, NULL);
+    PTOLoaded *const program = pto_program_open("others.so"), *many[40];
+    PTOSignature s;
+    PTOTensor *y = (PTOTensor *)own;
+    pto_program_close(program);
+    for (int n = 0; n < 2; n++) {
+        pto_program_close(program);
+        expect_misuse("pto_program_close of a program that was closed");
+        EXPECT_EQ(pto_program_describe(program, NULL, &s), PTO_ERR_MISUSE);
+        expect_misuse("pto_program_describe of a program that was closed");
+        EXPECT_EQ(CALL(own, program, NULL, PTO_I("scale", 8), PTO_I("N", 4), PTO_R("y", &y)), PTO_ERR_MISUSE);
+        expect_misuse("pto_program_call of a program that was closed");
+        EXPECT(y == NULL);
+        /* also while the object is loaded for others */
+        for (size_t i = 0; i < sizeof many / sizeof *many; i++) EXPECT((many[i] = pto_program_open("others.so")));
+        for (size_t i = 0; i < sizeof many / sizeof *many; i++) pto_program_close(many[i]);
+        EXPECT_EQ(pto_program_describe(program, NULL, &s), PTO_ERR_MISUSE);
+    }
+    pto_runtime_destroy(own);
+}
+
+TEST(many_programs_are_opened_and_closed_one_after_another)
+{
+    PTOSignature s;
+    for (int i = 0; i < 500; i++) {
+        PTOLoaded *const program = pto_program_open(i % 2 ? "others.so" : "twice.so");
+        EXPECT(program && pto_program_describe(program, NULL, &s) == PTO_OK);
+        EXPECT(pto_program_open("missing.so") == NULL);
+        pto_program_close(program);
+    }
+}
+
 TEST(the_program_is_closed)
 {
     begin();

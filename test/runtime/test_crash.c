@@ -4,6 +4,7 @@
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "shared/sanitizer.h"
 #include "unit.h"
+#include <pto/pto_program.h>
 #include <pto/pto_runtime.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -310,6 +311,30 @@ TEST(an_abort_of_the_orchestration_names_the_checked_run)
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     EXPECT(strstr(text, "error: the program was aborted outside of a kernel\n  help: ") == text);
     EXPECT(strstr(text, "--checked"));
+}
+
+static void raise_a_status(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    pto_raise(rt, PTO_ERR_ASSERT, "%d is too large", 7);
+}
+
+static void raise_outside(void *arg)
+{
+    const int how = *(const int *)arg;
+    PTORuntime *rt = how == 0 ? NULL : pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
+    if (how == 2) pto_run_entry(rt, raise_a_status, NULL); /* which is over */
+    raise_a_status(rt, NULL);
+}
+
+TEST(pto_raise_outside_of_a_run_aborts_with_its_message)
+{
+    for (int how = 0; how < 3; how++) {
+        char text[4096];
+        int status = in_process(raise_outside, &how, text, sizeof text);
+        EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        EXPECT(strstr(text, "pto_raise outside a run of pto_run_entry: PTO_ERR_ASSERT: 7 is too large\n") == text);
+    }
 }
 
 static void harmless(PTORuntime *rt, void *arg)

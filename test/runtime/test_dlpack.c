@@ -149,6 +149,16 @@ TEST(what_is_refused_stays_with_its_producer)
     refused(d, PTO_ERR_ARGUMENT);
     d = plain(), d.byte_offset = 2; /* not aligned */
     refused(d, PTO_ERR_ARGUMENT);
+    d = plain(), d.byte_offset = UINT64_MAX - 3; /* the address before data */
+    refused(d, PTO_ERR_ARGUMENT);
+    EXPECT(strstr(pto_last_error(NULL),
+                  "from the byte offset 18446744073709551612 the tensor reaches out of the address space"));
+    int64_t back[2] = {-(INT64_MAX >> 4), 1};
+    d = plain(), d.strides = back;
+    refused(d, PTO_ERR_ARGUMENT);
+    d = plain(), d.byte_offset = ~(uint64_t)(uintptr_t)d.data - 3; /* the last elements lie behind the end */
+    refused(d, PTO_ERR_ARGUMENT);
+    EXPECT(strstr(pto_last_error(NULL), "the tensor reaches out of the address space"));
     int64_t far[2] = {INT64_MAX, 1};
     d = plain(), d.strides = far;
     refused(d, PTO_ERR_OVERFLOW);

@@ -4,6 +4,7 @@
 #include "misuse_unit.h"
 #include "shared/system.h"
 #include <dirent.h>
+#include <pto/pto_registry.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -227,6 +228,14 @@ TEST(every_call_without_a_runtime_is_defined_and_says_why_there_is_none)
     pto_write_flow_stats(NULL, stderr);
     pto_write_pinned(NULL, stderr);
     EXPECT(contains(pto_last_error(NULL), "pto_write_pinned without a runtime"));
+    pto_pool_stats(NULL);
+    pto_pool_print(NULL);
+    EXPECT(pto_pool_classes(NULL, 8) >= 0);
+    pto_registry_dump(NULL);
+    PTORuntime *const rt = create((PTOConfig){.engine = PTO_ENGINE_SERIAL});
+    pto_write_flow_stats(rt, NULL);
+    pto_write_pinned(rt, NULL);
+    pto_runtime_destroy(rt);
     pto_runtime_destroy(NULL);
     EXPECT_STR(pto_last_error(NULL), "");
     EXPECT(!pto_alloc_zeroed(NULL, PTO_SCOPE_CURRENT, 8) && !pto_frame(NULL, 8, 8) && !pto_where(NULL, NULL));

@@ -73,14 +73,15 @@ typedef struct PTOSignature {
 PTO_API PTOLoaded *pto_program_open(const char *path);
 
 /* Closes a program.  Calls of it that run end as they would have; the last one unloads it.  NULL is ignored.
- * Caller     any thread.  Never blocks.  Status: none. */
+ * Caller     any thread.  Blocks while an object is unloaded.  Status: none is returned; a program that was closed
+ *            before is left alone, and pto_last_error(NULL) has a message. */
 PTO_API void pto_program_close(PTOLoaded *program);
 
 /* Fills *out.  entry NULL: the only one; if there are several, nothing is said about an entry.  Valid until the program
  * is closed.
  * Caller     any thread.  Never blocks.
  * Status     PTO_OK; PTO_ERR_ARGUMENT: there is no such entry, pto_last_error(NULL) has the nearest name;
- *            PTO_ERR_MISUSE: NULL. */
+ *            PTO_ERR_MISUSE: NULL, or the program was closed. */
 PTO_API PTOStatus pto_program_describe(const PTOLoaded *program, const char *entry, PTOSignature *out);
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
@@ -209,7 +210,8 @@ static inline PTOArgument pto_argument_flags_(int64_t flags)
  * Status     as pto_run_entry, and before anything runs: PTO_ERR_ARGUMENT: a wrong or missing argument (its text is
  *            that of the command line, pto_last_complaint says more); PTO_ERR_STATE: rt is in a run; PTO_ERR_BUSY;
  *            PTO_ERR_READ_ONLY, PTO_ERR_OVERLAP: a written argument that is read-only, or shares elements with another
- *            one; PTO_ERR_NOMEM.  pto_last_error(NULL) has the text, and pto_last_error(rt) where rt was idle. */
+ *            one; PTO_ERR_NOMEM; PTO_ERR_MISUSE: the program was closed before the call.  pto_last_error(NULL) has
+ *            the text, and pto_last_error(rt) where rt was idle and the misuse is not of the program. */
 PTO_API PTOStatus pto_program_call(PTORuntime *rt, PTOLoaded *program, const char *entry, const PTOArgument *arguments,
                                    int32_t count);
 

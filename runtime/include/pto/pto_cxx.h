@@ -11,6 +11,7 @@
 #define PTO_CXX_H
 #ifdef __cplusplus
 #include <pto/pto_types.h>
+#include <cstddef>
 
 struct PTOList_ {
     int64_t at[PTO_MAX_RANK];
@@ -24,6 +25,15 @@ template <typename... Numbers> static inline PTOList_ pto_list_(Numbers... numbe
     return PTOList_{{static_cast<int64_t>(numbers)...}, static_cast<uint8_t>(sizeof...(numbers))};
 }
 
+/* The same with its length in the type. */
+template <std::size_t> struct PTOCounted_ {
+    PTOList_ list;
+};
+template <typename... Numbers> static inline PTOCounted_<sizeof...(Numbers)> pto_counted_(Numbers... numbers)
+{
+    return PTOCounted_<sizeof...(Numbers)>{pto_list_(numbers...)};
+}
+
 /* An extent that is not a number of bytes. */
 struct PTOView_ {
     PTOType type;
@@ -31,7 +41,15 @@ struct PTOView_ {
 };
 
 #define PTO_ARRAY(elem, ...)                (PTOView_{(elem), pto_list_(__VA_ARGS__), PTOList_()})
-#define PTO_STRIDED(elem, extents, strides) (PTOView_{(elem), pto_list_ extents, pto_list_ strides})
+#define PTO_STRIDED(elem, extents, strides) (pto_strided_((elem), pto_counted_ extents, pto_counted_ strides))
+
+template <std::size_t Extents, std::size_t Strides>
+static inline PTOView_ pto_strided_(PTOType elem, const PTOCounted_<Extents> &extents,
+                                    const PTOCounted_<Strides> &strides)
+{
+    static_assert(Extents == Strides, "PTO_STRIDED needs as many strides as extents");
+    return PTOView_{elem, extents.list, strides.list};
+}
 
 /* A PTOPart with its extents. */
 struct PTOPart_ {
@@ -39,7 +57,14 @@ struct PTOPart_ {
     PTOList_ extents, strides;
 };
 
-#define PTO_PART(at, extents, strides) (PTOPart_{static_cast<int64_t>(at), pto_list_ extents, pto_list_ strides})
+#define PTO_PART(at, extents, strides) (pto_part_(static_cast<int64_t>(at), pto_counted_ extents, pto_counted_ strides))
+
+template <std::size_t Extents, std::size_t Strides>
+static inline PTOPart_ pto_part_(int64_t at, const PTOCounted_<Extents> &extents, const PTOCounted_<Strides> &strides)
+{
+    static_assert(Extents == Strides, "PTO_PART needs as many strides as extents");
+    return PTOPart_{at, extents.list, strides.list};
+}
 
 class PTOParam {
   public:

@@ -44,7 +44,8 @@ PTO_API void pto_input(PTORuntime *rt, const void *base, int64_t bytes);
 PTO_API void pto_state_need(PTORuntime *rt, int64_t bytes);
 
 /* Fails the run with `status` and this message at the place of the last pto_at, with the chain of open functions, and
- * unwinds to pto_run_entry.  Does not return.
+ * unwinds to pto_run_entry.  Does not return.  Anywhere else (outside such a run, rt NULL) there is nothing to unwind
+ * to: the message goes to standard error and the program is aborted.
  * Caller     the orchestrator, in a run that pto_run_entry began.  Never blocks.  Status: the one given is that of
  *            the run. */
 PTO_API PTO_NORETURN void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)

@@ -254,7 +254,8 @@ PTO_API PTOTensor *pto_tensor_from_arrow(struct ArrowArray *a, struct ArrowSchem
 PTO_API PTOStatus pto_tensor_to_arrow(PTOTensor *t, struct ArrowArray *a, struct ArrowSchema *schema);
 
 /* Writes a line for each tensor that lives: type, shape, bytes, references, its buffer with its references and pins,
- * and where the call returned that made it: the object, with the place for addr2line, and the address.
+ * and where the call returned that made it: the object, with the place for addr2line, and the address.  out NULL is
+ * ignored.
  * Caller     any thread.  Blocks while it writes.  Status: none. */
 PTO_API void pto_registry_dump(FILE *out);
 

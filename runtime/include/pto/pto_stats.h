@@ -51,11 +51,12 @@ typedef struct PTOPoolStats {
 /* Writes the buffers of the last checked run that outlived the scope in which they were made, because an outer scope
  * owns them: a line for each place that made some, with name, place, the largest number and bytes held at once, and
  * the owner.  One is a result; more in each iteration of a loop are a leak.  The first 64 places.
+ * out NULL is ignored.
  * Caller     any thread while no run is active.  Never blocks.  Status: none; rt NULL is PTO_ERR_MISUSE for
  *            pto_last_error(NULL). */
 PTO_API void pto_write_pinned(PTORuntime *rt, FILE *out);
 
-/* Fills *stats with the memory of all runtimes of the process.
+/* Fills *stats with the memory of all runtimes of the process.  NULL is ignored.
  * Caller     any thread, at any time.  Never blocks for long: it takes a lock.  Status: none. */
 PTO_API void pto_pool_stats(PTOPoolStats *stats);
 
@@ -67,11 +68,12 @@ typedef struct PTOPoolClass {
 } PTOPoolClass;
 
 /* Fills `to` with the size classes that blocks were ever taken from, the smallest first, at most `room` of them.
- * Returns how many there are.
+ * Returns how many there are.  `to` NULL: counts them only.
  * Caller     any thread, at any time.  Never blocks for long: it takes a lock.  Status: none. */
 PTO_API int32_t pto_pool_classes(PTOPoolClass *to, int32_t room);
 
-/* Prints pto_pool_stats in words: hits and misses with their rate, bytes in use and kept for the next runtime.
+/* Prints pto_pool_stats in words: hits and misses with their rate, bytes in use and kept for the next runtime.  out
+ * NULL is ignored.
  * Caller     any thread, at any time.  Status: none. */
 PTO_API void pto_pool_print(FILE *out);
 
@@ -91,7 +93,7 @@ PTO_API void pto_reset_flow_stats(PTORuntime *rt);
  * Caller     any thread while no run is active; during a run the orchestrator.  Status: none. */
 PTO_API void pto_print_flow_stats(PTORuntime *rt);
 
-/* The same as pto_print_flow_stats, to `out`.
+/* The same as pto_print_flow_stats, to `out`.  out NULL is ignored.
  * Caller     any thread while no run is active; during a run the orchestrator.  Status: none. */
 PTO_API void pto_write_flow_stats(PTORuntime *rt, FILE *out);
 

@@ -279,8 +279,13 @@ static inline PTOScalar pto_scalar_bool(bool v)
 #define PTO_COUNT_(...) ((uint8_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
 #define PTO_ARRAY(elem, ...)                                                                                           \
     0, .type = (uint8_t)(elem), .rank = PTO_COUNT_(__VA_ARGS__), .shape = PTO_LIST_(__VA_ARGS__), .stride = NULL
+/* The number of extents; an error at compile time if there are fewer or more strides. */
+#define PTO_RANK_(extents, strides)                                                                                    \
+    ((uint8_t)(PTO_COUNT_ extents +                                                                                    \
+               0 * sizeof(char[PTO_COUNT_ extents == PTO_COUNT_ strides ? 1 : -1 /* as many strides as extents */])))
 #define PTO_STRIDED(elem, extents, strides)                                                                            \
-    0, .type = (uint8_t)(elem), .rank = PTO_COUNT_ extents, .shape = PTO_LIST_ extents, .stride = PTO_LIST_ strides
+    0, .type = (uint8_t)(elem), .rank = PTO_RANK_(extents, strides), .shape = PTO_LIST_ extents,                       \
+       .stride = PTO_LIST_ strides
 
 /* Every member is initialized: if one is left out, C compilers clear the whole list of parameters first, which takes
  * half as long as a submit. */
@@ -305,7 +310,8 @@ static inline PTOScalar pto_scalar_bool(bool v)
         PTO_REST_(PTO_PARAM_INOUT, 0, base, NULL, 0, at_, extent), .name = NULL                                        \
     }
 #define PTO_PART(at_, extents, strides)                                                                                \
-    (&(const PTOPart){.at = (at_), .shape = PTO_LIST_ extents, .stride = PTO_LIST_ strides, .rank = PTO_COUNT_ extents})
+    (&(const PTOPart){                                                                                                 \
+        .at = (at_), .shape = PTO_LIST_ extents, .stride = PTO_LIST_ strides, .rank = PTO_RANK_(extents, strides)})
 #define PTO_INOUT_PART(base, at_, extent, part)                                                                        \
     {                                                                                                                  \
         PTO_REST_(PTO_PARAM_INOUT_PART, 0, base, (void *)(uintptr_t)(part), 0, at_, extent), .name = NULL              \

@@ -1,6 +1,6 @@
 """Compiles every public header alone, the macros that make parameters, and the runtime's core, with each compiler that is installed and
 for each standard of C and C++ that it knows; and runs what the macros make, in C and in C++."""
-import glob, os, shutil, subprocess, sys, tempfile
+import glob, os, re, shutil, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Inputs"))
 import clang_once
@@ -36,6 +36,24 @@ int64_t use(PTORuntime *rt, const PTOKernel *k, void *A)
     return pto_submit_task(rt, k, p, 1);
 }
 """
+
+# As many strides as extents, or none of it compiles.
+lists = """#include <pto/pto_runtime.h>
+int64_t use(PTORuntime *rt, const PTOKernel *k, void *A, int64_t n);
+int64_t use(PTORuntime *rt, const PTOKernel *k, void *A, int64_t n)
+{{
+    const PTOParam p[] = {{PTO_INOUT_PART(A, 0, PTO_STRIDED(PTO_F32, (n, 2), ({0})), PTO_PART(0, (n, 2), ({1})))}};
+    return pto_submit_task(rt, k, p, 1);
+}}
+"""
+
+def refuse_lists(command):
+    compile(command, lists.format("2, 1", "2, 1"), "as many strides as extents")
+    for strides in (("2", "2, 1"), ("2, 1, 1", "2, 1"), ("2, 1", "2"), ("2, 1", "2, 1, 1")):
+        result = subprocess.run([*command, *warnings, *check, "-I", include, "-"], input=lists.format(*strides), text=True,
+                                capture_output=True)
+        if result.returncode == 0 or not re.search("as many strides as extents|array size is negative", result.stderr):
+            sys.exit(f"{' '.join(command)} took the strides {strides}\n{result.stderr}")
 
 def run(command, text, what):
     result = subprocess.run(command, input=text, text=True, capture_output=True)
@@ -109,6 +127,7 @@ for compiler in c:
     for standard in known:
         compile([compiler, f"-std={standard}", "-xc"], macros, "the parameter macros")
         count += 1
+    refuse_lists([compiler, f"-std={known[0]}", "-xc"])
     if can_link and compiler in ("gcc", "clang"): link_and_run(compiler, known[0], "c")
 for compiler in plus_plus:
     known = standards(compiler, "c++", ("c++11", "c++14", "c++17", "c++20", "c++23", "c++2b"))
@@ -118,6 +137,7 @@ for compiler in plus_plus:
         compile([compiler, f"-std={standard}", "-xc++"], macros, "the parameter macros in C++")
         compile([compiler, f"-std={standard}", "-xc++", "-O2"], plus, "a submit in C++")
         count += len(texts) + 2
+    refuse_lists([compiler, f"-std={known[0]}", "-xc++"])
     refused = subprocess.run([compiler, "-std=c++17", "-xc++", *check, "-I", include, "-"], input=wrong, text=True, capture_output=True)
     if refused.returncode == 0 or "operator PTOTaskParam" not in refused.stderr:
         sys.exit(f"{compiler} made a PTOTaskParam of a PTOParam\n{refused.stderr}")
