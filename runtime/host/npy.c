@@ -295,6 +295,8 @@ int ptoi_npy_read(struct npy_file *f, struct host_error *e)
     if (got < a->bytes) /* it shrank since it was opened */
         return host_fail(e, HOST_FILE, "%s is truncated: it has %" PRId64 " of %" PRId64 " bytes of data", f->path, got,
                          a->bytes);
+    const int code = ptoi_npz_check(f, e);
+    if (code != HOST_OK) return code;
     if (a->type == PTO_BOOL)
         for (int64_t i = 0; i < a->count; i++)
             if (((const uint8_t *)a->data)[i] > 1)

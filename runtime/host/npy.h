@@ -9,11 +9,19 @@
 #include "fail.h"
 #include "report/whole_file.h"
 
+/* The checksum of a member that is stored in an archive, which is compared when it is read. */
+struct npy_checksum {
+    const char *name; /* what messages call the array; NULL: there is nothing to compare */
+    char member[128];
+    uint32_t sum;
+};
+
 struct npy_file {
     const char *path; /* the caller's */
     int fd;           /* -1: not open */
     int64_t base;     /* where it begins in the file: 0, or a member of an archive (npz.h) */
     int64_t data_at;  /* where the data starts, from there */
+    struct npy_checksum checksum;
     struct host_array array;
 };
 
@@ -31,7 +39,8 @@ struct npy_header {
 /* Of an open file, or a member of `size` bytes of it: reads the header alone, and sets f->data_at. */
 int ptoi_npy_read_header(struct npy_file *f, const char *name, int64_t size, struct npy_header *h,
                          struct host_error *e);
-/* Allocates f->array.data and fills it; the caller owns it, also after ptoi_npy_close. */
+/* Allocates f->array.data and fills it, and compares the checksum that an archive has; the caller owns it, also after
+ * ptoi_npy_close. */
 int ptoi_npy_read(struct npy_file *f, struct host_error *e);
 void ptoi_npy_close(struct npy_file *f); /* leaves array alone */
 

@@ -83,7 +83,7 @@ static bool find_directory(int fd, int64_t size, struct directory *d)
 }
 
 struct member {
-    char name[128]; /* without .npy */
+    char name[sizeof((struct npy_checksum *)0)->member]; /* without .npy */
     int64_t at, bytes, stored;
     uint32_t checksum;
     int method; /* METHOD_STORED, METHOD_DEFLATED; another one: it cannot be read */
@@ -220,7 +220,25 @@ int ptoi_npz_find(struct npy_file *f, const char *name, int64_t *size, struct ho
     if (found.at < 0)
         return host_fail(e, HOST_FILE, "'%s': %s has no array of this name; it has %s", name, f->path,
                          names[0] ? names : "none");
+    if (found.method == METHOD_STORED) {
+        f->checksum = (struct npy_checksum){.name = name, .sum = found.checksum};
+        memcpy(f->checksum.member, found.name, sizeof found.name);
+    }
     return use(f, name, &found, size, e);
+}
+
+int ptoi_npz_check(const struct npy_file *f, struct host_error *e)
+{
+    if (!f->checksum.name) return HOST_OK;
+    struct member m = {.at = f->base};
+    memcpy(m.name, f->checksum.member, sizeof m.name);
+    unsigned char *const header = malloc((size_t)f->data_at);
+    if (!header) return host_fail_memory(e);
+    const bool is_there = read_at(f->fd, f->base, header, f->data_at, INT64_MAX);
+    const uint32_t sum = is_there ? ptoi_crc(~0u, header, f->data_at) : 0;
+    free(header);
+    if (is_there && (uint32_t)~ptoi_crc(sum, f->array.data, f->array.bytes) == f->checksum.sum) return HOST_OK;
+    return fail_member(f, f->checksum.name, &m, "damaged: its checksum is wrong", e);
 }
 
 /* A compressed member was compared when it was unpacked. */

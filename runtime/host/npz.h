@@ -14,8 +14,11 @@ bool ptoi_npz_is(int fd);
  * compressed member replaces f->fd.  The member is NAME.npy; for a field `a.idx` of a struct also idx.npy, or the name
  * that SciPy gives this array of a sparse matrix, indices.npy; else the only one there is. */
 int ptoi_npz_find(struct npy_file *f, const char *name, int64_t *size, struct host_error *e);
-/* The same for a small member of exactly this name, whose checksum is compared.  *at is its place in the archive; -1:
- * it has none, and f and *size are as before.  `name` is what messages call the array that it belongs to. */
+/* After the array was read: HOST_OK: its bytes have the checksum of the archive, or f is none of an archive. */
+int ptoi_npz_check(const struct npy_file *f, struct host_error *e);
+/* The same as ptoi_npz_find for a small member of exactly this name, whose checksum is compared. *at is its place in
+ * the archive; -1: it has none, and f and *size are as before. `name` is what messages call the array that it belongs
+ * to. */
 int ptoi_npz_find_small(struct npy_file *f, const char *name, const char *member, int64_t *size, int64_t *at,
                         struct host_error *e);
 

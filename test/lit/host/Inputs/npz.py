@@ -35,6 +35,27 @@ assert b"PK\6\6" in open("large.npz", "rb").read()
 run("--input", "a=large.npz", "--input", "b=large.npz", "--expect", "c=out.npz", "--expect", "d=out.npz")
 np.savez_compressed("packed.npz", a=a, b=b)
 run("--input", "a=packed.npz", "--input", "b=packed.npz", "--expect", "c=out.npz", "--expect", "d=out.npz")
+# one bit of what is stored, in the elements, in the header, or in the checksum itself
+np.savez("whole.npz", a=a, b=b)
+whole = open("whole.npz", "rb").read()
+with zipfile.ZipFile("whole.npz") as z:
+    members = z.infolist()
+directory = 0
+for m in members:
+    name, begin = m.filename[:-4], m.header_offset + 30 + len(m.filename) + int.from_bytes(whole[m.header_offset + 28:][:2], "little")
+    directory = whole.index(b"PK\1\2", directory + 1)
+    end = begin + m.file_size
+    for at in (end - 1, end - 11, begin + 50, directory + 16):
+        bad = bytearray(whole)
+        bad[at] ^= 2
+        open("bit.npz", "wb").write(bad)
+        said = run("--input", "a=bit.npz", "--input", "b=bit.npz", code=4)
+        assert at == begin + 50 or f"'{name}': '{name}' of bit.npz (at byte {begin}) is damaged: its checksum is wrong" in said, said
+    bad = bytearray(whole)
+    bad[end - 1] ^= 2
+    open("bit.npz", "wb").write(bad)
+    other = "b" if name == "a" else "a"
+    run("--input", f"{name}=in.npz", "--input", f"{other}=bit.npz")  # this member is not read
 # whatever is wrong with an archive, the run says so and does no harm
 whole, rng = open("in.npz", "rb").read(), random.Random(1)
 for n in range(150):
