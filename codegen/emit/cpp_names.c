@@ -1,4 +1,4 @@
-/* cpp_names.c - names of C++, for what is printed as AscendC.
+/* cpp_names.c - names of C++, for kernels that are printed as AscendC.
  * Invariant  a name is no word of C++, and none that the printed file uses everywhere.
  * Tests      test/lit/codegen/ascendc.pto, test/lit/codegen/ascendc-names.pto
  */

@@ -239,7 +239,7 @@ static const char *body_parameter(struct emitter *e, const struct symbol *kernel
     return safe;
 }
 
-/* Of an external function: what C or another parameter has gets `_` behind it. */
+/* Of an external function: a name of C, or of another parameter, gets `_` at its end. */
 static const char *external_parameter(struct emitter *e, struct names *taken, const char *name)
 {
     if (mangle_is_reserved(name)) name = arena_printf(e->mem, "%s_", name);

@@ -32,7 +32,7 @@ struct dataflow_client {
      * branches and loops, as a stack does. */
     size_t (*mark)(struct dataflow *d);
     void (*forget)(struct dataflow *d, size_t mark);
-    /* op is an IF whose condition is `truth` from here on, where s holds: in a branch, or behind it where one path goes
+    /* From here on, where s holds, the condition of the IF op is `truth`: in a branch, or past it where one path goes
      * on. */
     void (*learn)(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op, bool truth);
 

@@ -51,7 +51,7 @@ class Handle:
         return handle
 
     def _open_handle(self, error=PtoError):
-        """The handle, for one use: whoever kept the number would use memory that __del__ has given back.  In a cycle of objects
+        """The handle, for one use: a number that was kept would name memory that __del__ has given back.  In a cycle of objects
         the collector calls every __del__ while the objects still reach one another."""
         handle = self._handle
         if handle is None:

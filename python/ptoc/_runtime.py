@@ -251,7 +251,7 @@ def _write_printed():
 
 def call(function, runtime, *arguments):
     """function(runtime, *arguments), which Ctrl-C cancels.  When the interpreter ends, it does not: then a new thread never begins, so
-    that whoever starts one waits for ever, and one that exists has stopped, perhaps with _lock."""
+    that its start would wait for ever, and one that exists has stopped, perhaps with _lock."""
     global _running
     _write_printed()
     if threading.get_ident() != _main or sys.is_finalizing():

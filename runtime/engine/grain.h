@@ -21,7 +21,7 @@ enum { GRAIN_FINE_NS = 250, GRAIN_FINE_NS_OF_TWO = 400 };
 /* Note [trials]: a worker that is handed a task often finds its data in the cache of another processor, so a kernel may
  * take twice as long there as inline.  Of P processors that take d ns a task and share what handing over costs, h,
  * inline execution in i ns is at least as fast if i <= (d + h) / P.  With d = i that is what fine means, h = (P - 1)
- * fine.  Otherwise it is (d - fine) / P more: the discount of the kernel.  Nobody knows i of a kernel that is handed
+ * fine.  Otherwise it is (d - fine) / P more: the discount of the kernel.  Inline time is unknown of one that is handed
  * over, so one that is not much too long is tried: when workers have timed it so many times, a few tasks are executed
  * inline and timed.  If it is not fine with its discount either, the next trial comes four times later. */
 struct trial {

@@ -121,7 +121,7 @@ PTOLoaded *pto_program_open(const char *path)
         return NULL;
     }
     for (int32_t i = 0; i < l->program->entry_count; i++) l->names[i] = l->program->entries[i].name;
-    store_relaxed(&l->references, 1);      /* relaxed: nobody else has it */
+    store_relaxed(&l->references, 1);      /* relaxed: no other thread has it */
     store_relaxed(&l->magic, LOADED_OPEN); /* likewise */
     return l;
 }
@@ -145,7 +145,7 @@ void pto_program_close(PTOLoaded *l)
     uint32_t is = LOADED_OPEN;
     if (!l) return;
     if (swap_if_relaxed(&l->magic, &is, 0))
-        ptoi_loaded_release(l); /* relaxed: who closes has the reference, and gives it up here */
+        ptoi_loaded_release(l); /* relaxed: the caller has the reference, and gives it up here */
     else
         ptoi_loaded_refuse("pto_program_close");
 }

@@ -156,7 +156,7 @@ TEST(what_is_refused_stays_with_its_producer)
     int64_t back[2] = {-(INT64_MAX >> 4), 1};
     d = plain(), d.strides = back;
     refused(d, PTO_ERR_ARGUMENT);
-    d = plain(), d.byte_offset = ~(uint64_t)(uintptr_t)d.data - 3; /* the last elements lie behind the end */
+    d = plain(), d.byte_offset = ~(uint64_t)(uintptr_t)d.data - 3; /* the last elements lie past the end */
     refused(d, PTO_ERR_ARGUMENT);
     EXPECT(strstr(pto_last_error(NULL), "the tensor reaches out of the address space"));
     int64_t far[2] = {INT64_MAX, 1};
