@@ -114,8 +114,9 @@ static void post_sends(struct transfers *t)
         const int64_t bytes = x->bytes;
         const bool is_oldest = t->extra > 0 && x->order == t->oldest, has_slot = t->peer[x->peer].posted < t->limit,
                    fits = t->posted_bytes == 0 || bytes <= POSTED_BYTES - t->posted_bytes;
-        if (!is_oldest && (!has_slot || !(fits || t->extra > 0))) continue;
-        if (!fits) t->extra -= t->extra > 0;
+        const bool is_late = t->extra > 0 && (has_slot || t->core->replay);
+        if (!is_oldest && !is_late && !(has_slot && fits)) continue;
+        if (!fits || !has_slot) t->extra -= t->extra > 0;
         if (!post(t, x)) return;
     }
 }

@@ -27,7 +27,8 @@
  * waits for: the rows of a product come one after the other, while all ranks begin at once.  So a transfer counts the
  * tasks of its receiver that stand before it, and the sends of a rank go to the wire in this order, POSTED_BYTES at a
  * time, or one larger one.  If nothing has ended for a while, each look lets one more go, and the oldest: a receiver
- * may be late, and others wait. */
+ * may be late, and others wait.  Where a recorded schedule is repeated that one needs no slot: the schedule may want a
+ * message that had not to wait for a slot when it was recorded, because an older send had ended early. */
 enum { POSTED_BYTES = 1 << 20 };
 
 struct transfer {
