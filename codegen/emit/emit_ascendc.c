@@ -60,11 +60,7 @@ static const char *tensor_name(struct emitter *e, const struct symbol *f)
         const char *made[MADE_OF_NAME], *name = cpp_name(e, f->name);
         if (strcmp(name, f->name) == 0) return name;
         const int count = list_made_names(e, name, f->type->rank, made);
-        int free_count = 0;
-        while (free_count < count && !names_is_taken(&e->names, made[free_count])) free_count++;
-        if (free_count < count) continue;
-        for (int i = 0; i < count; i++) names_force(&e->names, made[i]);
-        return name;
+        if (names_force_free(&e->names, made, count)) return name;
     }
 }
 

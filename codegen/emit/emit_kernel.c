@@ -148,16 +148,12 @@ static void check_function(struct emitter *e, const struct symbol *kernel, size_
 /* Of the C function of a kernel by index; PTO_EQUATION_LEVELS makes names of others from it. */
 static const char *take_levels(struct emitter *e, const char *wanted)
 {
-    static const char *const levels[] = {"base", "v3", "v4"};
-    const int count = sizeof levels / sizeof *levels;
+    static const char *const forms[] = {"%s_base", "%s_v3", "%s_v4"};
+    enum { COUNT = sizeof forms / sizeof *forms };
     for (;;) {
-        const char *name = names_take(&e->names, wanted);
-        bool is_free = true;
-        for (int i = 0; i < count; i++)
-            is_free &= !names_is_taken(&e->names, arena_printf(e->mem, "%s_%s", name, levels[i]));
-        if (!is_free) continue;
-        for (int i = 0; i < count; i++) names_force(&e->names, arena_printf(e->mem, "%s_%s", name, levels[i]));
-        return name;
+        const char *made[COUNT], *name = names_take(&e->names, wanted);
+        for (int i = 0; i < COUNT; i++) made[i] = arena_printf(e->mem, forms[i], name);
+        if (names_force_free(&e->names, made, COUNT)) return name;
     }
 }
 

@@ -148,6 +148,14 @@ void names_force(struct names *n, const char *name)
         put_in_bucket(n, n->active.count - 1);
 }
 
+bool names_force_free(struct names *n, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (names_is_taken(n, names[i])) return false;
+    for (int i = 0; i < count; i++) names_force(n, names[i]);
+    return true;
+}
+
 size_t names_mark(const struct names *n) { return n->active.count; }
 
 void names_close(struct names *n, size_t mark)

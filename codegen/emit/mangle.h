@@ -33,6 +33,8 @@ const char *mangle_plain(struct arena *mem, const char *name);
 bool names_is_taken(const struct names *n, const char *name);
 const char *names_take(struct names *n, const char *wanted); /* wanted itself, or with `_` or `_2` ... behind it */
 void names_force(struct names *n, const char *name);         /* exactly this name */
+bool names_force_free(struct names *n, const char *const *names,
+                      int count); /* exactly these, or none if one is taken */
 size_t names_mark(const struct names *n);
 void names_close(struct names *n, size_t mark);       /* what was taken since then is free again */
 void names_free_first(struct names *n, size_t count); /* the first that were taken may be taken by others */
