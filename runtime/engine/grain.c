@@ -7,7 +7,7 @@ enum { TIME_BITS = 20, STRIKE = 16, STRIKES_OUT = 128 };
 /* A call that took less lowers a time that is not fine by one part in so many: of a kernel whose calls differ the time
  * stays near that of its long ones, behind which no other task should have to wait. */
 enum { FORGETTING = 8 };
-/* A call of a fine kernel is long if it took so many times as long as what is fine. */
+/* A call that takes more than so many times the limit of fine kernels is long. */
 enum { LONGEST = 4 };
 
 /* A step towards the median of all times: one that is far off counts as any other. */
@@ -40,26 +40,41 @@ static void measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
                   tag | strikes << TIME_BITS | ((uint64_t)next < longest ? (uint64_t)next : longest));
 }
 
+/* The workers' timed calls of the kernel: how many, and the median of their times. */
+static uint64_t away_count(struct grain *g, const PTOKernel *kernel)
+{
+    return load_relaxed(&g->away[ptoi_grain_number(kernel)]) >> TIME_BITS; /* relaxed: see grain.h */
+}
+static int64_t away_ns(struct grain *g, const PTOKernel *kernel)
+{
+    return (int64_t)(load_relaxed(&g->away[ptoi_grain_number(kernel)]) & ((1u << TIME_BITS) - 1)); /* likewise */
+}
+
 /* See Note [trials]. */
 enum { FIRST_TRIAL = 16, LAST_GAP = 1 << 20, TIMED_CALLS = 8 };
 
 void ptoi_grain_measured_away(struct grain *g, const PTOKernel *kernel, int64_t ns)
 {
-    _Atomic uint64_t *away = &g->away[ptoi_grain_number(kernel)];
-    const uint64_t known = load_relaxed(away), count = known >> TIME_BITS; /* relaxed: see grain.h */
-    const int64_t longest = (1 << TIME_BITS) - 1, median = (int64_t)(known & (uint64_t)longest),
-                  now = ns < longest ? ns : longest;
-    const int64_t next = count == 0 ? now : nearer(median, now);
-    store_relaxed(away, (count + 1) << TIME_BITS | (uint64_t)next);
+    const uint64_t count = away_count(g, kernel);
+    const int64_t longest = (1 << TIME_BITS) - 1, now = ns < longest ? ns : longest;
+    const int64_t next = count == 0 ? now : nearer(away_ns(g, kernel), now);
+    store_relaxed(&g->away[ptoi_grain_number(kernel)], (count + 1) << TIME_BITS | (uint64_t)next);
     measured(g, kernel, ns);
+}
+
+static struct trial *trial_of(struct grain *g, const PTOKernel *kernel)
+{
+    struct trial *t = &g->trial[ptoi_grain_number(kernel)];
+    if (t->kernel != kernel)
+        *t = (struct trial){.kernel = kernel, .next = away_count(g, kernel) + FIRST_TRIAL, .gap = FIRST_TRIAL};
+    return t;
 }
 
 bool ptoi_grain_is_tried(struct grain *g, const PTOKernel *kernel)
 {
-    struct trial *t = &g->trial[ptoi_grain_number(kernel)];
-    const uint64_t away = load_relaxed(&g->away[ptoi_grain_number(kernel)]), count = away >> TIME_BITS;
-    const int64_t fine = (int64_t)g->fine_ns, ns = (int64_t)(away & ((1 << TIME_BITS) - 1));
-    if (t->kernel != kernel) *t = (struct trial){.kernel = kernel, .next = count + FIRST_TRIAL, .gap = FIRST_TRIAL};
+    struct trial *t = trial_of(g, kernel);
+    const uint64_t count = away_count(g, kernel);
+    const int64_t fine = (int64_t)g->fine_ns, ns = away_ns(g, kernel);
     if (t->left > 0) return true;
     if (count < t->next || ns > LONGEST * fine || ptoi_grain_ns(g, kernel) == 0) return false;
     if (t->gap < LAST_GAP) t->gap *= 4;
@@ -71,14 +86,13 @@ bool ptoi_grain_is_tried(struct grain *g, const PTOKernel *kernel)
 
 void ptoi_grain_measured_inline(struct grain *g, const PTOKernel *kernel, int64_t ns)
 {
-    struct trial *t = &g->trial[ptoi_grain_number(kernel)];
-    if (t->kernel != kernel) *t = (struct trial){.kernel = kernel, .gap = FIRST_TRIAL};
+    struct trial *t = trial_of(g, kernel);
     const bool was_fine = ptoi_grain_is_fine(g, kernel);
     measured(g, kernel, ns > t->discount ? ns - t->discount : 1);
     const bool is_fine = ptoi_grain_is_fine(g, kernel);
     if (t->left > 0) t->left = is_fine ? 0 : t->left - 1;
     if (is_fine) t->gap = FIRST_TRIAL;
-    if (was_fine && !is_fine) t->next = (load_relaxed(&g->away[ptoi_grain_number(kernel)]) >> TIME_BITS) + FIRST_TRIAL;
+    if (was_fine && !is_fine) t->next = away_count(g, kernel) + FIRST_TRIAL;
 }
 
 #ifdef PTO_TINY

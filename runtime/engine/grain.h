@@ -3,8 +3,8 @@
  * Idea       the caller of a kernel that times it stores how long it took.  A kernel is fine if its last timed call was
  *            short. A kernel whose calls differ collects strikes, and is coarse after a few of them: it would stop the
  *            orchestrator.
- * Owner      a word: anyone who runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.  The
- *            trials are the orchestrator's.
+ * Owner      a word: every thread that runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.
+ *            The trials: the orchestrator.
  * Tests      test/runtime/test_inline.c */
 #ifndef PTOI_GRAIN_H
 #define PTOI_GRAIN_H
@@ -35,7 +35,7 @@ struct grain {
     uint64_t fine_ns;                   /* constant */
     int processors;                     /* likewise */
     _Atomic uint64_t line[GRAIN_LINES]; /* by kernel; 0: nothing is known */
-    _Atomic uint64_t away[GRAIN_LINES]; /* likewise: how often workers have timed it, and 20 bits of their mean time */
+    _Atomic uint64_t away[GRAIN_LINES]; /* likewise: how often workers have timed it, and 20 bits of their median */
     struct trial trial[GRAIN_LINES];    /* likewise */
 };
 

@@ -3,9 +3,9 @@
  * Tests      test/call/test_call.c
  */
 #include "cut_off.h"
+#include "read_at.h"
 #include "shared/thread_error.h"
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,17 +21,6 @@ enum { MACHINE = EM_AARCH64 };
 enum { MACHINE = EM_NONE }; /* objects are left to the dynamic linker */
 #endif
 enum { ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB };
-
-static bool read_at(int fd, void *to, size_t bytes, uint64_t at)
-{
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t got = pread(fd, (char *)to + done, bytes - done, (off_t)(at + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        done += (size_t)got;
-    }
-    return true;
-}
 
 static bool is_ours(const Elf64_Ehdr *head)
 {
@@ -53,7 +42,8 @@ static uint64_t needed(int fd, const Elf64_Ehdr *head, uint64_t size)
     if (most > size) return most;
     for (int i = 0; i < head->e_phnum; i++) {
         Elf64_Phdr segment;
-        if (!read_at(fd, &segment, sizeof segment, head->e_phoff + (uint64_t)i * sizeof segment)) return 0;
+        if (!ptoi_read_at(fd, (int64_t)(head->e_phoff + (uint64_t)i * sizeof segment), &segment, sizeof segment))
+            return 0;
         const uint64_t to = segment.p_type == PT_LOAD ? end_of(segment.p_offset, segment.p_filesz) : 0;
         if (to > most) most = to;
     }
@@ -67,7 +57,7 @@ PTOStatus ptoi_object_is_whole(const char *path)
     Elf64_Ehdr head;
     uint64_t need = 0;
     if (fd < 0) return PTO_OK;
-    const bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read_at(fd, &head, sizeof head, 0);
+    const bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && ptoi_read_at(fd, 0, &head, sizeof head);
     if (is_file && is_ours(&head)) need = needed(fd, &head, (uint64_t)st.st_size);
     close(fd);
     if (need == 0 || need <= (uint64_t)st.st_size) return PTO_OK;

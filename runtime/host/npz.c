@@ -3,6 +3,7 @@
  */
 #include "crc.h"
 #include "npz.h"
+#include "read_at.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,14 +40,7 @@ static uint64_t number(const unsigned char *at, int bytes)
 /* false: the file has not so many bytes there. */
 static bool read_at(int fd, int64_t at, void *to, int64_t bytes, int64_t size)
 {
-    if (at < 0 || bytes < 0 || at > size || bytes > size - at) return false;
-    for (int64_t done = 0; done < bytes;) {
-        const ssize_t got = pread(fd, (char *)to + done, (size_t)(bytes - done), at + done);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        done += got;
-    }
-    return true;
+    return at >= 0 && bytes >= 0 && at <= size && bytes <= size - at && ptoi_read_at(fd, at, to, bytes);
 }
 
 bool ptoi_npz_is(int fd)

@@ -4,6 +4,7 @@
  * Tests      test/lit/host/npz-matrix.test
  */
 #include "npz.h"
+#include "read_at.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
@@ -35,7 +36,7 @@ static int read_member(struct npy_file *f, const char *name, const char *member,
     if ((code = ptoi_npy_read_header(f, name, size, &a->header, e)) != HOST_OK) return code;
     a->bytes = size - f->data_at;
     if (a->bytes > ELEMENTS) return complain(a, name, "too large", e);
-    if (a->bytes < 0 || pread(f->fd, a->elements, (size_t)a->bytes, f->base + f->data_at) != a->bytes)
+    if (a->bytes < 0 || !ptoi_read_at(f->fd, f->base + f->data_at, a->elements, a->bytes))
         return complain(a, name, "truncated", e);
     return HOST_OK;
 }

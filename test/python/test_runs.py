@@ -356,7 +356,7 @@ class Ends(unittest.TestCase):
                 with runtime:
                     return m.plus(a, a)
 
-            def cycle():  # what is older is finalized first
+            def cycle():  # the older object is finalized first
                 program, t, s, p = ptoc.compile({os.fspath(path)!r}), ptoc.tensor(a).copy(), ptoc.sparse_of("csr", (2, 2), parts), ptoc.Pool("1M")
                 r, q = ptoc.Runtime(), ptoc.Runtime(engine="serial", pool=p)
                 last = Last()

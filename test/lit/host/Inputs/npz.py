@@ -35,7 +35,7 @@ assert b"PK\6\6" in open("large.npz", "rb").read()
 run("--input", "a=large.npz", "--input", "b=large.npz", "--expect", "c=out.npz", "--expect", "d=out.npz")
 np.savez_compressed("packed.npz", a=a, b=b)
 run("--input", "a=packed.npz", "--input", "b=packed.npz", "--expect", "c=out.npz", "--expect", "d=out.npz")
-# one bit of what is stored, in the elements, in the header, or in the checksum itself
+# one bit of the file: in the elements, in the header, or in the checksum itself
 np.savez("whole.npz", a=a, b=b)
 whole = open("whole.npz", "rb").read()
 with zipfile.ZipFile("whole.npz") as z:
