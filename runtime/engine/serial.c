@@ -30,6 +30,7 @@ struct serial {
     int64_t idle_since; /* of a metered run: there has been nothing to do since then; 0: there has */
     bool has_run;       /* a kernel, since it has asked outside */
     int unasked;        /* submits since then */
+    int64_t unasked_ns; /* of kernels since then */
 };
 
 static void start_transfer(struct core *core, uint64_t id)
@@ -80,6 +81,7 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
         if (limit > 0 && ns > limit) ptoi_fail_timeout(core->window, core->run_status, id);
     }
     if (e->runs) e->busy_ns[type] += ns;
+    e->unasked_ns += ns;
     if (t && e->runs) t->end = ptoi_record_now(core->recorder);
     e->has_ended = true;
     return true;
@@ -125,7 +127,22 @@ static bool serial_completed(struct core *core, uint64_t id, int32_t result)
 /* Asks outside; true: something has ended. */
 static bool ask_outside(struct core *core)
 {
+    struct serial *e = core->state;
+    e->has_run = false;
+    e->unasked = 0;
+    e->unasked_ns = 0;
     return core->outside.progress && core->outside.progress(core->outside.context);
+}
+
+/* A step of the scheduler.  After a long kernel it also asks, even where there is always more to do: a large message
+ * needs both of its ends, and costs nothing beside such a kernel. */
+static bool work(struct core *core)
+{
+    enum { LONG_NS = 20000 };
+    const struct serial *e = core->state;
+    if (!ptoi_sched_step(&core->sched)) return false;
+    if (e->unasked_ns >= LONG_NS) ask_outside(core);
+    return true;
 }
 
 /* After a kernel, and else after some submits: many transfers may be under way, and a look visits all of them. */
@@ -134,18 +151,16 @@ static bool ask_now_and_then(struct core *core)
     enum { SUBMITS = 8 };
     struct serial *e = core->state;
     if (!e->has_run && ++e->unasked < SUBMITS) return false;
-    e->has_run = false;
-    e->unasked = 0;
     return ask_outside(core);
 }
 
-static bool serial_go_on(struct core *core) { return ptoi_sched_step(&core->sched) || ask_outside(core); }
+static bool serial_go_on(struct core *core) { return work(core) || ask_outside(core); }
 
 static void serial_wake(void *context)
 {
     struct core *core = context;
     bool any = true; /* its producers were executed inline or are outside; so it runs and ends, or waits for those */
-    while (any && !ptoi_sched_is_quiet(&core->sched)) any = ptoi_sched_step(&core->sched) || ask_now_and_then(core);
+    while (any && !ptoi_sched_is_quiet(&core->sched)) any = work(core) || ask_now_and_then(core);
     CHECK(any || core->outside.progress);
 }
 
@@ -181,7 +196,7 @@ static bool serial_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
     struct core *core = context;
     for (int asks = 0; !is_met(arg);) {
-        if (ptoi_sched_step(&core->sched)) {
+        if (work(core)) {
             asks = 0;
             continue;
         }

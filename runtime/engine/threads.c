@@ -301,6 +301,16 @@ static void look_outside(struct lane *l, int *asks)
         sleep_until_task(l, o->rest(o->context, l));
 }
 
+/* The worker will not ask outside for long.  It does so now, because the thread of the transfers may not get a
+ * processor meanwhile. */
+static void look_before_long(struct lane *l, int *asks)
+{
+    const struct outside *o = &l->core->outside;
+    o->progress(o->context);
+    if (*asks > 0) o->leave(o->context, l);
+    *asks = 0;
+}
+
 void *ptoi_threads_worker(void *arg)
 {
     struct lane *l = arg;
@@ -313,10 +323,7 @@ void *ptoi_threads_worker(void *arg)
         ptoi_processor_keep(&own);
     }
     for (int spins = 0, asks = 0; !load_relaxed(&e->stop);) {
-        if (asks > 0 && begins_long(l)) {
-            core->outside.leave(core->outside.context, l);
-            asks = 0;
-        }
+        if (core->outside.progress && begins_long(l)) look_before_long(l, &asks);
         if (run_own(l, false)) {
             if (!goes_on(l, false)) schedule(core, l, false);
             spins = 0;

@@ -3,18 +3,22 @@
 #include "api/runtime.h"
 #include "local_wire.h"
 #include "unit.h"
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
 enum { RANKS = 2, ROWS = 4, SIDE = 4, WINDOW = 8, MANY = 64 };
 /* Of the case FOR_ROOM: steps, each of which takes two tasks of rank 1's window, and how far that is ahead at least. */
 enum { COUNT = 200, ROOM = 64, AHEAD = 22 };
+enum { BUSY = 40 };
 
-enum which { WHILE_LATE, AT_END, FOR_ROOM };
+enum which { WHILE_LATE, AT_END, FOR_ROOM, WHILE_BUSY };
 
 struct shared {
     enum which which;
     bool is_sent;  /* kernels of rank 1 may end */
+    bool is_busy;  /* rank 0 has long kernels to execute */
+    int asked;     /* by the program's thread of rank 0, between those */
     int submitted; /* steps, by rank 1 */
     int order[2];  /* of what rank 0 executes: kernels 0 and 1 */
     int executed;
@@ -23,6 +27,7 @@ struct shared {
 };
 
 static struct shared *here;
+static pthread_t thread_of_program;
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); }
 
@@ -66,10 +71,26 @@ static int let_go(const PTOArg *a)
     return grow(a);
 }
 
+static int wait_while_busy(const PTOArg *a)
+{
+    while (__atomic_load_n(&here->is_busy, __ATOMIC_RELAXED)) nap();
+    return grow(a);
+}
+
+static int be_busy(const PTOArg *a)
+{
+    nap();
+    here->executed++;
+    if (here->executed == BUSY) __atomic_store_n(&here->is_busy, false, __ATOMIC_RELAXED);
+    return grow(a);
+}
+
 static const PTOKernel waits = {.name = "waits", .worker = PTO_WORKER_VECTOR, .fn = wait_until_sent},
                        adds = {.name = "adds", .worker = PTO_WORKER_VECTOR, .fn = add},
                        grows = {.name = "grows", .worker = PTO_WORKER_VECTOR, .fn = grow},
                        steps = {.name = "steps", .worker = PTO_WORKER_VECTOR, .fn = step_behind},
+                       late = {.name = "late", .worker = PTO_WORKER_VECTOR, .fn = wait_while_busy},
+                       busy = {.name = "busy", .worker = PTO_WORKER_VECTOR, .fn = be_busy},
                        lets_go = {.name = "lets_go", .worker = PTO_WORKER_VECTOR, .fn = let_go};
 
 static PTOTaskParam row_of(PTOParamKind kind, double *matrix, int64_t row)
@@ -118,10 +139,42 @@ static void fill(PTORuntime *rt, double *matrix)
     }
 }
 
+/* Rank 0 comes to its end; then row 2 lets it begin BUSY long kernels, and after the last one rank 1 sends row 3. */
+static void stay_busy(PTORuntime *rt, double *matrix)
+{
+    PTOTaskParam first[] = {row_of(PTO_PARAM_INOUT, matrix, 2)}, second[] = {row_of(PTO_PARAM_INOUT, matrix, 3)};
+    PTOTaskParam long_one[] = {row_of(PTO_PARAM_INPUT, matrix, 2), row_of(PTO_PARAM_INOUT, matrix, 1)};
+    PTOTaskParam needs[] = {row_of(PTO_PARAM_INPUT, matrix, 3), row_of(PTO_PARAM_INOUT, matrix, 0)};
+    pto_submit_task(rt, &waits, first, 1);
+    for (int k = 0; k < BUSY; k++) pto_submit_task(rt, &busy, long_one, 2);
+    pto_submit_task(rt, &late, second, 1);
+    pto_submit_task(rt, &adds, needs, 2);
+    if (rt->dist->me == 0) __atomic_store_n(&here->is_sent, true, __ATOMIC_RELAXED);
+}
+
 static void program(PTORuntime *rt, void *arg)
 {
-    static void (*const programs[])(PTORuntime * rt, double *matrix) = {go_on, end, fill};
+    static void (*const programs[])(PTORuntime * rt, double *matrix) = {go_on, end, fill, stay_busy};
+    thread_of_program = pthread_self();
     programs[here->which](rt, arg);
+}
+
+/* The wire of rank 0, which counts. */
+static const struct wire_ops *ops_beneath;
+
+static int count_asks(struct wire *w, struct wire_ended *ended, int max)
+{
+    if (pthread_equal(pthread_self(), thread_of_program)) here->asked += here->executed > 0 && here->executed < BUSY;
+    return ops_beneath->progress(w, ended, max);
+}
+
+static void count_asks_of(struct wire *w)
+{
+    static struct wire_ops ops;
+    ops_beneath = w->ops;
+    ops = *w->ops;
+    ops.progress = count_asks;
+    w->ops = &ops;
 }
 
 static int run_rank(struct wire *w, int rank, void *arg)
@@ -131,7 +184,8 @@ static int run_rank(struct wire *w, int rank, void *arg)
     const struct distribution home = {
         .rank = 2, .unit = 8, .shape = {ROWS, SIDE}, .cell = {ROWS / RANKS, SIDE}, .grid = {RANKS, 1}};
     here = arg;
-    const PTOConfig config = {.engine = PTO_ENGINE_SERIAL, .task_window = here->which == FOR_ROOM ? ROOM : WINDOW};
+    if (rank == 0) count_asks_of(w);
+    const PTOConfig config = {.engine = PTO_ENGINE_SERIAL, .task_window = here->which >= FOR_ROOM ? ROOM : WINDOW};
     PTORuntime *rt = ptoi_create_ranked(&config, &ranks, NULL);
     if (!rt || ptoi_dist_distribute(rt->dist, matrix, &home) != PTO_OK) return 1;
     here->status[rank] = pto_runtime_run(rt, program, matrix);
@@ -144,6 +198,7 @@ static const struct shared *run(enum which which, double got)
 {
     struct shared *s = ranks_share(sizeof *s);
     s->which = which;
+    s->is_busy = true;
     EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = RANKS, .slots = 4, .seed = 1}, run_rank, s), 0);
     for (int k = 0; k < RANKS; k++) EXPECT_EQ(s->status[k], PTO_OK);
     EXPECT_EQ(s->got[0], got);
@@ -165,4 +220,9 @@ TEST(a_rank_at_its_end_goes_on_with_what_others_wait_for)
 TEST(a_rank_that_waits_for_room_submits_while_messages_are_under_way)
 {
     EXPECT_EQ(run(FOR_ROOM, COUNT)->got[1], COUNT * (COUNT + 1) / 2);
+}
+
+TEST(a_rank_asks_for_messages_between_long_kernels)
+{
+    EXPECT(run(WHILE_BUSY, 1)->asked >= BUSY / 2);
 }
