@@ -240,19 +240,21 @@ struct parted_task {
     int32_t parts;
 };
 
-static PTOStatus look_at(PTORuntime *rt, PTOTaskParam *task, int32_t count, int32_t index, struct part *p)
+static PTOStatus look_at(PTORuntime *rt, const PTOKernel *kernel, PTOTaskParam *task, int32_t count, int32_t index,
+                         struct part *p)
 {
     struct orchestrator *o = &rt->core.orch;
     *p = (struct part){.index = index, .param = task[index], .elements = 1};
     task[index].kind = PTO_PARAM_ACC;
     task[index].flags = 0;
     if (rt->dist) ptoi_dist_meets(rt->dist, true); /* an error in it is one on all ranks */
-    const PTOStatus status = ptoi_orch_view(o, task, count, index, &p->view);
+    const PTOStatus status = ptoi_orch_view(o, kernel, task, count, index, &p->view);
     if (rt->dist) ptoi_dist_meets(rt->dist, false);
     if (status != PTO_OK) return status;
     if (!ptoi_can_combine(p->param.flags, p->view.arg.type))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: elements of type %s do not combine by %s", index,
-                              pto_type_name((PTOType)p->view.arg.type), ptoi_by_name(p->param.flags));
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT,
+                              "kernel '%s': parameter %d: elements of type %s do not combine by %s", kernel->name,
+                              index, pto_type_name((PTOType)p->view.arg.type), ptoi_by_name(p->param.flags));
     for (int d = 0; d < p->view.arg.rank; d++) p->elements *= p->view.arg.shape[d];
     return PTO_OK;
 }
@@ -372,7 +374,7 @@ static int64_t submit_with_parts(PTORuntime *rt, const PTOKernel *kernel, const 
         if (params[i].kind != PTO_PARAM_ACC_BY) continue;
         status = parts == PTO_MAX_PARAMS ? ptoi_orch_fail(&rt->core.orch, PTO_ERR_ARGUMENT,
                                                           "a task has at most %d parameters", PTO_MAX_PARAMS)
-                                         : look_at(rt, task, count, i, &part[parts++]);
+                                         : look_at(rt, kernel, task, count, i, &part[parts++]);
         if (status == PTO_OK) status = fold_param(rt, &params[i], &part[parts - 1].view);
     }
     if (status != PTO_OK) return status;

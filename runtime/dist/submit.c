@@ -134,14 +134,14 @@ static void add_output(struct dist *d, struct task *k, const PTOArg *view)
     k->writes_some = true;
 }
 
-static PTOStatus add_tensor(struct dist *d, struct task *k)
+static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *kernel)
 {
     const PTOTaskParam *p = &k->params[k->index];
     struct orchestrator *o = &d->core->orch;
     PTOTaskParam plain = *p;
     struct orch_view view;
     struct region region;
-    PTOStatus status = ptoi_orch_view(o, &plain, 1, 0, &view);
+    PTOStatus status = ptoi_orch_view(o, kernel, k->params, k->count, k->index, &view);
     if (status != PTO_OK) return status;
     const bool writes = plain.kind != PTO_PARAM_INPUT;
     if (view.is_empty) {
@@ -169,7 +169,9 @@ static PTOStatus add_tensor(struct dist *d, struct task *k)
     }
     const bool fits = ptoi_region_make(&region, (int64_t)(intptr_t)view.arg.ptr, pto_type_bytes((PTOType)view.arg.type),
                                        view.arg.rank, view.arg.shape, view.arg.stride);
-    if (!fits) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: the region is too large", k->index);
+    if (!fits)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s': parameter %d: the region is too large", kernel->name,
+                              k->index);
     if (plain.kind != PTO_PARAM_INOUT_PART) return add_use(d, k, &region, base, plain.kind != PTO_PARAM_OUTPUT, writes);
     status = add_use(d, k, &region, base, true, false);
     if (status != PTO_OK || !ptoi_orch_part(&plain, &region)) return status;
@@ -207,7 +209,7 @@ static PTOStatus read_params(struct dist *d, struct task *k, const PTOKernel *ke
         default:
             status = k->uses + 2 > 2 * PTO_MAX_PARAMS || k->outputs == PTO_MAX_PARAMS
                          ? PTO_OK /* the submit will refuse them */
-                         : add_tensor(d, k);
+                         : add_tensor(d, k, kernel);
         }
     }
     return status;

@@ -50,7 +50,7 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     if (bytes < 0 || offset < 0)
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
     struct submission s; /* only what find_producers looks at is set */
-    const PTOStatus status = ptoi_place_params(o, &param, 1, &s);
+    const PTOStatus status = ptoi_place_params(o, NULL, &param, 1, &s);
     if (status != PTO_OK) return status;
     ptoi_find_producers(o, &s);
     struct awaited awaited = {.o = o, .left = o->edges.found.count};

@@ -150,8 +150,7 @@ PTOStatus ptoi_make_output(struct orchestrator *o, const struct terms *t, const 
 {
     const int32_t owner = owner_of(o, p->scope);
     *buffer = 0;
-    if (owner < 0)
-        return ptoi_refuse_submit(o, REFUSED_SCOPE, &(struct refused){.param = p, .index = ptoi_param_index(t, p)});
+    if (owner < 0) return ptoi_refuse_param(o, t, REFUSED_SCOPE, p, 0);
     const PTOStatus status = take_buffer(o, owner, bytes, birth, p->name, buffer);
     if (status == PTO_OK) ptoi_record(&o->scopes, *buffer)->output = output;
     return status;

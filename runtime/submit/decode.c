@@ -3,6 +3,13 @@
 #include <pto/pto_program.h>
 #include <string.h>
 
+PTOStatus ptoi_refuse_param(struct orchestrator *o, const struct terms *t, enum refusal why, const PTOTaskParam *p,
+                            long long number)
+{
+    return ptoi_refuse_submit(
+        o, why, &(struct refused){.param = p, .kernel = t->kernel, .index = (int)(p - t->params), .number = number});
+}
+
 PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTaskParam *p)
 {
     enum { LONGEST = INT32_MAX }; /* 24 days */
@@ -18,7 +25,7 @@ PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTas
         if (o->run.least_limit_ms == 0 || t->limit_ms < o->run.least_limit_ms) o->run.least_limit_ms = t->limit_ms;
         return PTO_OK;
     case PTO_PARAM_ACC_BY: return (PTOStatus)ORCH_HAS_PARTS;
-    default: return ptoi_refuse_submit(o, REFUSED_KIND, &(struct refused){.index = ptoi_param_index(t, p)});
+    default: return ptoi_refuse_param(o, t, REFUSED_KIND, p, 0);
     }
 }
 
@@ -141,9 +148,7 @@ PTOStatus ptoi_decode_with_part(struct orchestrator *o, struct terms *t, const P
     if (why == REFUSED_NOT) why = ptoi_decode_any(p, arg, lay, &x->access, &number);
     if (why == REFUSED_NOT && x->access.base) why = ptoi_find_holder(o, &x->access, &x->buffer, &number);
     if (why == REFUSED_NOT) why = ptoi_decode_part(p, &part);
-    if (why != REFUSED_NOT)
-        return ptoi_refuse_submit(o, why,
-                                  &(struct refused){.param = p, .index = ptoi_param_index(t, p), .number = number});
+    if (why != REFUSED_NOT) return ptoi_refuse_param(o, t, why, p, number);
     arg->kind = x->kind = PTO_PARAM_INOUT;
     t->writes_empty |= x->access.low == x->access.high;
     t->writes_some |= x->access.low != x->access.high;
@@ -152,11 +157,11 @@ PTOStatus ptoi_decode_with_part(struct orchestrator *o, struct terms *t, const P
     return PTO_OK;
 }
 
-PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOTaskParam *params, int32_t count, int32_t index,
-                         struct orch_view *view)
+PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                         int32_t index, struct orch_view *view)
 {
     PTOStatus status = PTO_OK;
-    struct terms t = {.params = params, .count = count};
+    struct terms t = {.kernel = kernel, .params = params, .count = count};
     struct operand x;
     if (ptoi_decode(o, &t, &params[index], &view->arg, view->lay, &x, &status)) {
         view->is_empty = x.access.low == x.access.high;

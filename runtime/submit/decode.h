@@ -23,6 +23,7 @@ enum refusal ptoi_decode_part(const PTOTaskParam *p, struct region *part);
 
 /* What the parameters that were read until now say of the task. */
 struct terms {
+    const PTOKernel *kernel; /* NULL: of an await */
     const PTOTaskParam *params;
     int count, arguments;  /* of them; what the kernel sees */
     uint32_t writes_some;  /* some argument that is not empty is written, */
@@ -47,7 +48,9 @@ struct operand {
 /* Its buffer has to be allocated. */
 static inline bool ptoi_is_new(const PTOAccess_ *a) { return !a->base && a->low != a->high; }
 
-static inline int ptoi_param_index(const struct terms *t, const PTOTaskParam *p) { return (int)(p - t->params); }
+/* The parameter is refused. */
+PTOStatus ptoi_refuse_param(struct orchestrator *o, const struct terms *t, enum refusal why, const PTOTaskParam *p,
+                            long long number);
 
 /* Reads a parameter that is no argument: PTO_PRIORITY, PTO_NAME, PTO_TIMEOUT. */
 PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTaskParam *p);
@@ -114,8 +117,7 @@ static inline __attribute__((always_inline)) bool ptoi_decode(struct orchestrato
         t->writes_some |= kind != PTO_PARAM_INPUT && x->access.low != x->access.high;
     }
     if (__builtin_expect(why != REFUSED_NOT, 0)) {
-        *status = ptoi_refuse_submit(o, why,
-                                     &(struct refused){.param = p, .index = ptoi_param_index(t, p), .number = number});
+        *status = ptoi_refuse_param(o, t, why, p, number);
         return false;
     }
     t->arguments++;

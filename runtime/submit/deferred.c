@@ -136,7 +136,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
 int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     struct submission s;
-    PTOStatus status = ptoi_place_params(o, params, count, &s);
+    PTOStatus status = ptoi_place_params(o, kernel, params, count, &s);
     if (status != PTO_OK) return status;
     const int64_t accepted = ptoi_decoded(o, &s.terms, kernel);
     if (accepted != PTO_OK) return accepted;

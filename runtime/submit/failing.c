@@ -32,14 +32,26 @@ static const char *product_of(const PTOTaskParam *p, char *text, size_t size)
     return text;
 }
 
+/* "kernel 'k': parameter 0 (P)", or with no kernel "await: the range" */
+static const char *parameter_of(const struct refused *r, bool named, char *text, size_t size)
+{
+    const int name = r->kernel ? snprintf(text, size, "kernel '%s': parameter %d", r->kernel->name, r->index)
+                               : snprintf(text, size, "await: the range");
+    if (named && r->kernel && r->param->name && (size_t)name < size)
+        snprintf(text + name, size - (size_t)name, " (%s)", text_of(r->param));
+    return text;
+}
+
 PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const struct refused *r)
 {
     enum { FACTOR = sizeof " * -9223372036854775808" };
-    char product[(PTO_MAX_RANK + 1) * FACTOR];
+    char product[(PTO_MAX_RANK + 1) * FACTOR], parameter[256];
     meet(o);
     switch (why) {
-#define TEXT  text_of(r->param)
-#define BYTES product_of(r->param, product, sizeof product)
+#define TEXT      text_of(r->param)
+#define BYTES     product_of(r->param, product, sizeof product)
+#define PARAMETER parameter_of(r, false, parameter, sizeof parameter)
+#define NAMED     parameter_of(r, true, parameter, sizeof parameter)
 #define REFUSAL(name, status, ...)                                                                                     \
     case REFUSED_##name:                                                                                               \
         ptoi_fail(o->run_status, status, *o->site, __VA_ARGS__);                                                       \
@@ -48,6 +60,8 @@ PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const str
 #undef REFUSAL
 #undef TEXT
 #undef BYTES
+#undef PARAMETER
+#undef NAMED
     default: break;
     }
     return ptoi_status(o->run_status); /* an earlier failure sticks */

@@ -25,7 +25,7 @@ enum refusal {
 /* What the sentence of a refusal is about; members that it does not name may be missing. */
 struct refused {
     const PTOTaskParam *param;
-    const PTOKernel *kernel;
+    const PTOKernel *kernel; /* NULL: an await is refused */
     int index;
     long long number;
 };

@@ -25,10 +25,11 @@ struct call {
     uint32_t buffer[PTO_MAX_PARAMS];           /* of the fresh ones, once allocated */
 };
 
-static PTOStatus take_params(struct orchestrator *o, struct call *c, const PTOTaskParam *params, int32_t count)
+static PTOStatus take_params(struct orchestrator *o, const PTOKernel *kernel, struct call *c,
+                             const PTOTaskParam *params, int32_t count)
 {
     PTOStatus status = PTO_OK;
-    struct terms t = {.params = params, .count = count};
+    struct terms t = {.kernel = kernel, .params = params, .count = count};
     for (int i = 0; i < count && status == PTO_OK; i++) {
         const int n = t.arguments;
         struct operand x;
@@ -113,7 +114,7 @@ bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const
                           int64_t *number)
 {
     struct call c;
-    *number = take_params(o, &c, params, count);
+    *number = take_params(o, kernel, &c, params, count);
     if (*number != PTO_OK) return true;
     if (c.terms.limit_ms > 0 && o->flow.ops->is_fine)
         return false; /* somebody has to look at the clock while it runs */
@@ -127,7 +128,7 @@ int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const 
 {
     struct call c;
     const uint64_t number = o->fast.open->number - 1;
-    if (take_params(o, &c, params, count) != PTO_OK) return (int64_t)number;
+    if (take_params(o, kernel, &c, params, count) != PTO_OK) return (int64_t)number;
     ptoi_crash_recovered(kernel, c.arg, c.terms.arguments);
     ptoi_fail_call(o->window, o->run_status, o->inlined.backend, kernel, c.arg, c.terms.arguments, *o->site, number,
                    result);

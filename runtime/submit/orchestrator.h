@@ -55,8 +55,8 @@ struct orch_view {
     uint32_t buffer; /* of the heap, that holds it; 0: none does */
     bool is_empty;
 };
-PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOTaskParam *params, int32_t count, int32_t index,
-                         struct orch_view *view);
+PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                         int32_t index, struct orch_view *view);
 /* The bytes of the part of a valid parameter of kind PTO_PARAM_INOUT_PART.  false: there are none. */
 bool ptoi_orch_part(const PTOTaskParam *p, struct region *part);
 /* Does the region of a parameter overlap this one?  false for one that a submit refuses. */

@@ -128,7 +128,8 @@ static inline struct map_buffer *ptoi_map_of_buffer(struct orchestrator *o, stru
  * element whose indices are all 0.  Cannot fail: the decoder has seen that the access is one. */
 void ptoi_region_of_rows(struct region *r, int64_t first, int64_t unit, int rank, const int64_t *shape,
                          const int64_t *stride);
-PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s);
+PTOStatus ptoi_place_params(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                            struct submission *s);
 /* Everything in the window that an await must follow goes to o->edges.found, completed or not. */
 void ptoi_find_producers(struct orchestrator *o, struct submission *s);
 static inline void ptoi_note_producer(struct map_found *found, uint64_t id) /* unless it is there */

@@ -220,9 +220,10 @@ static inline bool place_plain(struct orchestrator *o, struct submission *s, con
     return true;
 }
 
-PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
+PTOStatus ptoi_place_params(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                            struct submission *s)
 {
-    s->terms = (struct terms){.params = params, .count = count};
+    s->terms = (struct terms){.kernel = kernel, .params = params, .count = count};
     s->place_end = s->place;
     s->head_end = s->head;
     s->extent_end = s->extent;
@@ -246,5 +247,5 @@ PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, 
                    (uint64_t)((char *)s->extent_end - (char *)s->extent) +
                    (s->terms.limit_ms > 0 ? sizeof s->terms.limit_ms : 0);
     if (__builtin_expect(s->terms.parts, 0)) split_accesses(o, s);
-    return o->edges.place_again ? ptoi_place_params(o, params, count, s) : PTO_OK;
+    return o->edges.place_again ? ptoi_place_params(o, kernel, params, count, s) : PTO_OK;
 }

@@ -47,39 +47,49 @@ static const struct wrong wrongs[] = {
     {REFUSED_ARGUMENTS, PTO_ERR_ARGUMENT, "a task has at most 64 parameters"},
     {REFUSED_SCALARS, PTO_ERR_ARGUMENT, "work request 'move' with 17 scalars; at most 16 are possible"},
     {REFUSED_TIMEOUT, PTO_ERR_ARGUMENT, "@timeout(-5): at least 1 ms is needed"},
-    {REFUSED_KIND, PTO_ERR_ARGUMENT, "parameter 0 is of no known kind"},
-    {REFUSED_TYPE, PTO_ERR_ARGUMENT, "parameter 0 has no valid type and shape"}, /* type */
-    {REFUSED_TYPE, PTO_ERR_ARGUMENT, "parameter 0 has no valid type and shape"}, /* rank */
-    {REFUSED_TYPE, PTO_ERR_ARGUMENT, "parameter 0 has no valid type and shape"}, /* shape */
-    {REFUSED_RANGE, PTO_ERR_ARGUMENT, "parameter 0: -8 bytes at tile 3 is no size"},
-    {REFUSED_EXTENT, PTO_ERR_ARGUMENT, "parameter 0 has extent -3"},
-    {REFUSED_VARIABLE, PTO_ERR_ARGUMENT, "parameter 0: PTO_OUTPUT of no variable"},
-    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* offset */
-    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* size */
-    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* stride */
-    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* below */
-    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* address */
-    {REFUSED_UNWRITTEN, PTO_ERR_UNWRITTEN, "parameter 0 (b) was never written"},
-    {REFUSED_NEW_OUTPUT, PTO_ERR_ARGUMENT, "parameter 0 (p): a new output begins at 0 and is row-major"}, /* offset */
-    {REFUSED_NEW_OUTPUT, PTO_ERR_ARGUMENT, "parameter 0 (p): a new output begins at 0 and is row-major"}, /* strides */
-    {REFUSED_HANDLE, PTO_ERR_HANDLE, "parameter 0 (b) is a buffer whose lifetime has ended"},
-    {REFUSED_BOUNDS, PTO_ERR_BOUNDS, "parameter 0 (b) exceeds its buffer of 64 bytes"}, /* a flat range */
-    {REFUSED_BOUNDS, PTO_ERR_BOUNDS, "parameter 0 (b) exceeds its buffer of 64 bytes"}, /* a view */
-    {REFUSED_SCOPE, PTO_ERR_ARGUMENT, "parameter 1 (p): its scope is closed"},
+    {REFUSED_KIND, PTO_ERR_ARGUMENT, "kernel 'quiet': parameter 0 is of no known kind"},
+    {REFUSED_TYPE, PTO_ERR_ARGUMENT, "kernel 'quiet': parameter 0 has no valid type and shape"}, /* type */
+    {REFUSED_TYPE, PTO_ERR_ARGUMENT, "kernel 'quiet': parameter 0 has no valid type and shape"}, /* rank */
+    {REFUSED_TYPE, PTO_ERR_ARGUMENT, "kernel 'quiet': parameter 0 has no valid type and shape"}, /* shape */
+    {REFUSED_RANGE, PTO_ERR_ARGUMENT, "kernel 'quiet': parameter 0: -8 bytes at tile 3 is no size"},
+    {REFUSED_EXTENT, PTO_ERR_ARGUMENT, "kernel 'quiet': parameter 0 has extent -3"},
+    {REFUSED_VARIABLE, PTO_ERR_ARGUMENT, "kernel 'quiet': parameter 0: PTO_OUTPUT of no variable"},
+    {REFUSED_REGION, PTO_ERR_ARGUMENT,
+     "kernel 'quiet': parameter 0: offset, shape and strides give no region of memory"}, /* offset */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT,
+     "kernel 'quiet': parameter 0: offset, shape and strides give no region of memory"}, /* size */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT,
+     "kernel 'quiet': parameter 0: offset, shape and strides give no region of memory"}, /* stride */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT,
+     "kernel 'quiet': parameter 0: offset, shape and strides give no region of memory"}, /* below */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT,
+     "kernel 'quiet': parameter 0: offset, shape and strides give no region of memory"}, /* address */
+    {REFUSED_UNWRITTEN, PTO_ERR_UNWRITTEN, "kernel 'quiet': parameter 0 (b) was never written"},
+    {REFUSED_NEW_OUTPUT, PTO_ERR_ARGUMENT,
+     "kernel 'quiet': parameter 0 (p): a new output begins at 0 and is row-major"}, /* offset */
+    {REFUSED_NEW_OUTPUT, PTO_ERR_ARGUMENT,
+     "kernel 'quiet': parameter 0 (p): a new output begins at 0 and is row-major"}, /* strides */
+    {REFUSED_HANDLE, PTO_ERR_HANDLE, "kernel 'quiet': parameter 0 (b) is a buffer whose lifetime has ended"},
+    {REFUSED_BOUNDS, PTO_ERR_BOUNDS,
+     "kernel 'quiet': parameter 0 (b) exceeds its buffer of 64 bytes"}, /* a flat range */
+    {REFUSED_BOUNDS, PTO_ERR_BOUNDS, "kernel 'quiet': parameter 0 (b) exceeds its buffer of 64 bytes"}, /* a view */
+    {REFUSED_SCOPE, PTO_ERR_ARGUMENT, "kernel 'quiet': parameter 1 (p): its scope is closed"},
     {REFUSED_PART, PTO_ERR_ARGUMENT,
-     "parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* behind */
+     "kernel 'quiet': parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* behind */
     {REFUSED_PART, PTO_ERR_ARGUMENT,
-     "parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* before */
+     "kernel 'quiet': parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* before */
     {REFUSED_NO_PART, PTO_ERR_ARGUMENT,
-     "parameter 0 (b): PTO_INOUT_PART without a part: it, its shape or its stride is NULL"},
+     "kernel 'quiet': parameter 0 (b): PTO_INOUT_PART without a part: it, its shape or its stride is NULL"},
     {REFUSED_NO_PART, PTO_ERR_ARGUMENT,
-     "parameter 0 (b): PTO_INOUT_PART without a part: it, its shape or its stride is NULL"}, /* its stride */
-    {REFUSED_PART_RANK, PTO_ERR_ARGUMENT, "parameter 0 (b): its part has 1 dimensions, but the parameter has 2"},
+     "kernel 'quiet': parameter 0 (b): PTO_INOUT_PART without a part: it, its shape or its stride is NULL"},
+    {REFUSED_PART_RANK, PTO_ERR_ARGUMENT,
+     "kernel 'quiet': parameter 0 (b): its part has 1 dimensions, but the parameter has 2"},
     {REFUSED_KERNEL, PTO_ERR_ARGUMENT, "pto_submit_task without a kernel: it is NULL"},
     {REFUSED_WORKER, PTO_ERR_ARGUMENT, "kernel 'lost' is for workers of type 9, but there is no such type"},
     {REFUSED_LIST, PTO_ERR_ARGUMENT, "kernel 'quiet' with 3 parameters, but the list of them is NULL"},
     {REFUSED_BYTES, PTO_ERR_OVERFLOW, "[E15]: integer overflow: the bytes of p, 4 * 4611686018427387903 * 4"},
-    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* a view */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT,
+     "kernel 'quiet': parameter 0: offset, shape and strides give no region of memory"}, /* a view */
 };
 enum { WRONGS = sizeof wrongs / sizeof wrongs[0] };
 
@@ -238,14 +248,14 @@ static void exceed(PTORuntime *rt, void *arg)
 TEST(a_region_that_exceeds_a_registered_array_is_refused_on_every_engine)
 {
     char *const array = pto_shared_alloc(256);
-    const char *const sentence = ") exceeds its buffer of 64 bytes";
+    const char *const sentence = " exceeds its buffer of 64 bytes";
     for (int e = 0; e < 2 * PTO_ENGINES; e++) {
         PTORuntime *rt = pto_runtime_create(
             &(PTOConfig){.engine = (PTOEngine)(e / 2), .heap_bytes = 4096, .always_defer = e % 2}, NULL);
         for (int form = 0; form < FORMS; form++) {
             struct exceeding x = {.array = array, .form = form, .is_registered = true};
             EXPECT_EQ(pto_runtime_run(rt, exceed, &x), PTO_ERR_BOUNDS);
-            EXPECT(strstr(pto_last_error(rt), "parameter 0 (") && strstr(pto_last_error(rt), sentence));
+            EXPECT(strstr(pto_last_error(rt), "': parameter 0") && strstr(pto_last_error(rt), sentence));
             x.fits = true;
             EXPECT_EQ(pto_runtime_run(rt, exceed, &x), PTO_OK);
             x.fits = x.is_registered = false; /* in the run before it was */
@@ -267,6 +277,7 @@ TEST(an_await_of_more_than_a_registered_array_is_refused)
 {
     PTORuntime *rt = pto_runtime_create(&(PTOConfig){.heap_bytes = 4096}, NULL);
     EXPECT_EQ(pto_runtime_run(rt, await_too_much, cells), PTO_ERR_BOUNDS);
+    EXPECT(strstr(pto_last_error(rt), "await: the range exceeds its buffer of 64 bytes"));
     pto_runtime_destroy(rt);
 }
 

@@ -185,10 +185,10 @@ PTO_API PTOStatus pto_operation(PTORuntime *rt, int32_t opcode, PTOOperationFn f
  * calling thread is the orchestrator until the call returns.  An exception or pthread_exit that leaves a kernel fails
  * its task, one that leaves fn fails the run, both with PTO_ERR_MISUSE; it goes no further.
  * Caller     any thread, outside a run of rt.  Blocks until every task has completed.
- * Status     PTO_OK; the first error of the calls in the run; PTO_ERR_KERNEL: a kernel failed; PTO_ERR_TIMEOUT,
- *            PTO_ERR_WATCHDOG: a kernel ran for too long; PTO_ERR_CANCELLED: pto_cancel; PTO_ERR_BOUNDS: a checked
- *            run found a write outside of a buffer; PTO_ERR_DEVICE: the device failed; PTO_ERR_LOST: the worker
- *            process died, for example because a kernel crashed; PTO_ERR_ARGUMENT: fn is NULL, or the schedule of
+ * Status     PTO_OK; the first error of the calls in the run; PTO_ERR_KERNEL: a kernel failed, or a checked run found
+ *            that it wrote what it must not; PTO_ERR_TIMEOUT, PTO_ERR_WATCHDOG: a kernel ran for too long;
+ *            PTO_ERR_CANCELLED: pto_cancel; PTO_ERR_DEVICE: the device failed; PTO_ERR_LOST: the worker process
+ *            died, for example because a kernel crashed; PTO_ERR_ARGUMENT: fn is NULL, or the schedule of
  *            PTOConfig.replay does not fit the run; PTO_ERR_NOMEM; PTO_ERR_STATE: fn left scopes open, or the caller
  *            is in a run of rt; PTO_ERR_MISUSE: rt is NULL or was destroyed, another thread runs it, or the call
  *            comes from a kernel or a forked child. */

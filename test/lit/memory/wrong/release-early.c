@@ -1,7 +1,7 @@
 // A release in front of the last use.
 // RUN: %pto-cc %s -o %t
 // RUN: %t | FileCheck %s
-// CHECK: 0 parameter 0 (an argument) is a buffer whose lifetime has ended
+// CHECK: 0 kernel 'add': parameter 0 is a buffer whose lifetime has ended
 #include <pto/pto_runtime.h>
 #include <stdio.h>
 static int fill(const PTOArg *args)
