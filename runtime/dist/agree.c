@@ -24,11 +24,22 @@ uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text)
 
 enum { FAILS = 2 }; /* of what is reduced, beside hash and number of steps: is this rank about to fail? */
 
+/* Of so many words from number `first` on: a sum of hashes, none of which waits for another. */
+static inline uint64_t sum_words(const uint64_t *word, uint64_t count, uint64_t first)
+{
+    uint64_t sum = 0;
+    for (uint64_t k = 0; k < count; k++) sum += ptoi_dist_mix(first + k, word[k]);
+    return sum;
+}
+
 void ptoi_dist_end_step(struct dist *d, const char *name)
 {
     struct asked *a = &d->asked;
     uint64_t hash = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0;
-    for (uint64_t k = a->begin; k < a->end; k++) hash = ptoi_dist_mix(hash, a->word[k % ASKED_WORDS]);
+    const uint64_t words = a->end - a->begin, at = a->begin % ASKED_WORDS, left = ASKED_WORDS - at,
+                   before = words < left ? words : left;
+    const uint64_t sum = sum_words(a->word + at, before, 0) + sum_words(a->word, words - before, before);
+    hash = ptoi_dist_mix(hash, sum);
     *ptoi_dist_step_at(d, d->steps++) = (struct step){
         .hash = hash, .site = *d->core->orch.site, .name = name, .first_word = a->begin, .words = a->end - a->begin};
     a->begin = a->end;
@@ -79,6 +90,12 @@ void ptoi_dist_meet(void *dist)
     if (met && now.least[FAILS]) ptoi_transfers_all_fail(&d->transfers);
 }
 
+void ptoi_dist_meets(struct dist *d, bool all_fail)
+{
+    d->core->orch.meet = all_fail ? ptoi_dist_meet : NULL;
+    d->core->orch.meet_arg = d;
+}
+
 bool ptoi_dist_compare(struct dist *d)
 {
     if (d->plan || d->steps - d->compared < COMPARED_STEPS) return true;
@@ -96,6 +113,7 @@ void ptoi_dist_begin(struct dist *d)
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
     d->steps = d->agreed = d->compared = d->asked.begin = d->asked.end = 0;
     d->held_count = d->packed_count = 0;
+    ptoi_known_boxes_begin(&d->known);
     d->packs = false;
     if (d->notes.task) memset(d->notes.task, 0, d->notes.used * sizeof *d->notes.task);
     d->notes.used = 0;

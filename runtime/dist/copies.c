@@ -277,11 +277,13 @@ static bool cut_list(struct copies *c, const struct copy_list *list, const struc
 }
 
 bool ptoi_copies_write(struct copies *c, struct tensor_copies *tensor, const struct distribution *d,
-                       const struct box *box, int32_t writer)
+                       const struct box *box, bool is_one, int32_t writer)
 {
     struct box piece;
     int32_t home;
-    bool ok = !tensor->all.first || cut_list(c, &tensor->everywhere, tensor, d, box, writer);
+    if (!tensor->all.first) return true;
+    bool ok = cut_list(c, &tensor->everywhere, tensor, d, box, writer);
+    if (is_one) return ok && cut_list(c, list_of_cell(c, hash_cell(tensor, d, box)), tensor, d, box, writer);
     for (struct pieces p = ptoi_pieces(d, box, c->ranks);
          ok && tensor->all.first && ptoi_next_piece(&p, &piece, &home);)
         ok = cut_list(c, list_of_cell(c, hash_cell(tensor, d, &piece)), tensor, d, box, writer);

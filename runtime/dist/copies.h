@@ -85,9 +85,9 @@ bool ptoi_copies_add(struct copies *c, struct tensor_copies *tensor, const struc
 /* From now on all ranks have the bytes. */
 bool ptoi_copies_add_everywhere(struct copies *c, struct tensor_copies *tensor, const struct distribution *d,
                                 const struct box *box);
-/* `writer` writes the box: others than the writer and the homes no longer have it. */
+/* `writer` writes the box: others than the writer and the homes no longer have it.  is_one: it lies in one cell. */
 bool ptoi_copies_write(struct copies *c, struct tensor_copies *tensor, const struct distribution *d,
-                       const struct box *box, int32_t writer);
+                       const struct box *box, bool is_one, int32_t writer);
 /* Forgets the oldest copy of a pair that has too many bytes; false: there is none. */
 bool ptoi_copies_forget(struct copies *c, struct copy *forgotten);
 /* Has the rank bytes of the box in a copy?  The box lies in one cell. */

@@ -15,6 +15,7 @@
 #include "asked.h"
 #include "copies.h"
 #include "held.h"
+#include "known_box.h"
 #include "plan.h"
 #include "transfer.h"
 
@@ -31,7 +32,7 @@ struct dist_source {
 
 /* A buffer of the program or of the heap. */
 struct tensor {
-    uint32_t number;    /* the same on all ranks */
+    uint32_t number;    /* the same on all ranks; NO_TENSOR: its lifetime has ended */
     bool is_everywhere; /* all ranks have all of it, as nobody has written it yet */
     bool is_settled;    /* its distribution no longer changes */
     bool is_written;    /* by a task */
@@ -131,6 +132,7 @@ struct dist {
     struct outgoing packed[PACKED];
     struct held *held; /* HELD_TASKS: tasks whose rank is not decided yet */
     int32_t held_count;
+    struct known_boxes known;
     struct asked asked;
     struct step *step;
     uint64_t steps;               /* of this run */
@@ -168,6 +170,8 @@ uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text);
 bool ptoi_dist_agree(struct dist *d);
 /* Before this rank fails where all ranks do: they have done all that stands before it, so rank 0 has printed it. */
 void ptoi_dist_meet(void *dist);
+/* all_fail: where this rank fails from now on, all ranks do at the same step. */
+void ptoi_dist_meets(struct dist *d, bool all_fail);
 /* Before a step: begins a comparison when it is time.  false: as ptoi_dist_agree, about the one before. */
 bool ptoi_dist_compare(struct dist *d);
 
@@ -223,14 +227,19 @@ PTOStatus ptoi_dist_send(struct dist *d, const struct tensor *t, const struct bo
                          const PTOTaskParam *priority);
 PTOStatus ptoi_dist_send_packed(struct dist *d, int32_t to, const PTOTaskParam *priority);
 
+/* lend.c: the first use of the tensor: its homes that cannot read get their pieces from rank 0, one after the other.
+ * Rank 0 keeps them as copies, or gives their pages back. */
+PTOStatus ptoi_dist_lend(struct dist *d, struct tensor *t);
+/* Forgets what is too much of copies, and gives their pages back. */
+PTOStatus ptoi_dist_trim(struct dist *d);
+PTOStatus ptoi_dist_fail_memory(struct dist *d); /* for copies */
+
 /* submit.c: no parameter is PTO_PARAM_ACC_BY. */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 /* Before anything but a task that the program asks for: the tasks that were held back are submitted. */
 PTOStatus ptoi_dist_flush(struct dist *d);
 void ptoi_dist_released(struct dist *d, const void *buffer); /* before it is */
 void ptoi_dist_scope_ends(struct dist *d);                   /* the innermost */
-/* all_fail: where this rank fails from now on, all ranks do at the same step. */
-void ptoi_dist_meets(struct dist *d, bool all_fail);
 void ptoi_dist_finish(struct dist *d); /* the orchestration has returned, tasks may be in flight */
 PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 

@@ -109,8 +109,12 @@ bool ptoi_home_box(const struct distribution *d, const struct region *region, st
 static int32_t rank_of_cell(const struct distribution *d, int32_t ranks, const int64_t *cell)
 {
     int64_t at = 0;
-    for (int32_t k = 0; k < d->rank; k++) at = (at * d->grid[k] + cell[k] % d->grid[k]);
-    return (int32_t)((at + d->first) % ranks);
+    for (int32_t k = 0; k < d->rank; k++) {
+        const int64_t grid = d->grid[k];
+        at = at * grid + (cell[k] < grid ? cell[k] : cell[k] % grid);
+    }
+    at += d->first;
+    return (int32_t)(at < ranks ? at : at % ranks);
 }
 
 int32_t ptoi_home_of(const struct distribution *d, int32_t ranks, const int64_t *element)
@@ -141,12 +145,30 @@ bool ptoi_box_meets(const struct box *a, const struct box *b, int32_t rank)
     return true;
 }
 
+int32_t ptoi_home_of_box(const struct distribution *d, int32_t ranks, const struct box *box)
+{
+    int64_t cell[PTO_MAX_RANK];
+    if (d->first == NO_HOME) return NO_HOME;
+    for (int32_t k = 0; k < d->rank; k++) {
+        const int64_t size = d->cell[k], low = box->low[k], at = low < size ? 0 : low / size;
+        if (box->high[k] - at * size > size || box->high[k] <= low) return NO_HOME;
+        cell[k] = at;
+    }
+    return rank_of_cell(d, ranks, cell);
+}
+
 struct pieces ptoi_pieces(const struct distribution *d, const struct box *box, int32_t ranks)
 {
-    struct pieces p = {.d = d, .box = box, .ranks = ranks, .is_over = d->first == NO_HOME};
+    struct pieces p;
+    p.d = d;
+    p.box = box;
+    p.ranks = ranks;
+    p.is_over = d->first == NO_HOME;
     for (int32_t k = 0; k < d->rank; k++) {
-        p.cell[k] = box->low[k] / d->cell[k];
-        p.is_over |= box->low[k] >= box->high[k];
+        const int64_t cell = d->cell[k], low = box->low[k], last = box->high[k] - 1;
+        p.cell[k] = p.first[k] = low < cell ? 0 : low / cell;
+        p.last[k] = last - p.first[k] * cell < cell ? p.first[k] : last / cell;
+        p.is_over |= low > last;
     }
     return p;
 }
@@ -164,8 +186,8 @@ bool ptoi_next_piece(struct pieces *p, struct box *piece, int32_t *home)
     }
     int32_t k = d->rank - 1;
     for (; k >= 0; k--) {
-        if (++p->cell[k] <= (p->box->high[k] - 1) / d->cell[k]) break;
-        p->cell[k] = p->box->low[k] / d->cell[k];
+        if (++p->cell[k] <= p->last[k]) break;
+        p->cell[k] = p->first[k];
     }
     p->is_over = k < 0;
     return true;

@@ -55,6 +55,9 @@ int64_t ptoi_box_elements(const struct box *b, int32_t rank);
 bool ptoi_box_contains(const struct box *outer, const struct box *inner, int32_t rank);
 bool ptoi_box_meets(const struct box *a, const struct box *b, int32_t rank);
 
+/* The rank of the cell in which all of the box lies; NO_HOME: it lies in several, or is empty, or there is no home. */
+int32_t ptoi_home_of_box(const struct distribution *d, int32_t ranks, const struct box *box);
+
 /* The pieces of a box, which are its intersections with the cells, in row-major order of the cells. */
 struct pieces {
     const struct distribution *d;
@@ -62,6 +65,7 @@ struct pieces {
     int32_t ranks;
     bool is_over;
     int64_t cell[PTO_MAX_RANK]; /* of the next piece */
+    int64_t first[PTO_MAX_RANK], last[PTO_MAX_RANK];
 };
 struct pieces ptoi_pieces(const struct distribution *d, const struct box *box, int32_t ranks);
 /* false: there are no more. */

@@ -3,7 +3,7 @@
 
 static int32_t home_of_first(const struct dist *d, const struct use *u)
 {
-    return ptoi_home_of(&u->tensor->home, d->ranks, u->box.low);
+    return u->home != NO_HOME ? u->home : ptoi_home_of(&u->tensor->home, d->ranks, u->box.low);
 }
 
 /* What the program says about the task; NO_HOME: nothing that is known yet. */

@@ -14,6 +14,7 @@ struct use {
     struct tensor *tensor;
     struct box box;
     int64_t bytes; /* of the box */
+    int32_t home;  /* of the cell in which it lies; NO_HOME: of several, or it had none when the task was read */
     bool reads, writes;
 };
 
@@ -32,6 +33,13 @@ struct task {
     struct distribution made[PTO_MAX_PARAMS]; /* these */
 };
 
+/* params.c: fills what the parameters say of the task; it has no rank yet. */
+PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel *kernel, const PTOTaskParam *params,
+                                int32_t count);
+static inline const char *ptoi_dist_kernel_name(const PTOKernel *kernel)
+{
+    return kernel->symbol ? kernel->symbol : kernel->name;
+}
 /* The first of these that says anything: the program, the first accumulator, the first buffer that is written.
  * NO_HOME: none does. */
 int32_t ptoi_place_by_result(const struct dist *d, const struct task *k);

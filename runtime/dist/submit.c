@@ -4,10 +4,6 @@
  * transfers are tasks that read or write their piece.  So a receive comes after all earlier users of the old bytes and
  * before all later ones, and a home sends what the program had written there so far.  Nothing else orders two ranks.
  *
- * Note [boxes]: a region that is not a box of its tensor, such as every second row, is covered by one.  A read of the
- * cover is harmless.  A task that writes such a region reads all of the cover too, so the bytes between are current,
- * and sending the cover home changes nothing but what the task wrote.
- *
  * Tests      test/wire */
 #include "place.h"
 #include "shared/task.h"
@@ -15,227 +11,44 @@
 #include <stddef.h>
 #include <string.h>
 
-static PTOStatus fail_memory(struct dist *d)
-{
-    return ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the copies of other ranks' bytes");
-}
-
-void ptoi_dist_meets(struct dist *d, bool all_fail)
-{
-    d->core->orch.meet = all_fail ? ptoi_dist_meet : NULL;
-    d->core->orch.meet_arg = d;
-}
-
-/* ---- what is forgotten ------------------------------------------------------------------------------------------- */
-
-/* Of an array that this program has reserved for itself.  Results that rank 0 has, and what the program has waited for,
- * are copies that it looks at later. */
-static PTOStatus give_back(struct dist *d, struct tensor *t, const struct copy *old)
-{
-    int64_t shape[PTO_MAX_RANK], stride[PTO_MAX_RANK], at = 0;
-    void *base = t->base;
-    if (old->holder != d->me || !t->source.is_reserved || t->is_awaited || d->is_collecting ||
-        ptoi_copies_meet(&d->copies, &t->copies, &t->home, d->me, &old->box))
-        return PTO_OK;
-    ptoi_home_strides(&t->home, stride);
-    for (int32_t k = 0; k < t->home.rank; k++) {
-        shape[k] = old->box.high[k] - old->box.low[k];
-        at += old->box.low[k] * stride[k];
-    }
-    const PTOTaskParam piece = {.kind = PTO_PARAM_OUTPUT,
-                                .type = ptoi_dist_type_of(t->home.unit),
-                                .rank = (uint8_t)t->home.rank,
-                                .ref = &base,
-                                .at = at,
-                                .shape = shape,
-                                .stride = stride};
-    const int64_t id = ptoi_dist_submit_here(d, &ptoi_forget_kernel, &piece, 1);
-    if (id < 0) return (PTOStatus)id;
-    struct noted *n = ptoi_noted_at(&d->notes, d->core->recorder, (uint64_t)id);
-    if (n) n->serves = true;
-    return PTO_OK;
-}
-
-static PTOStatus trim(struct dist *d)
-{
-    PTOStatus status = PTO_OK;
-    struct copy old;
-    while (ptoi_copies_forget(&d->copies, &old))
-        if (status == PTO_OK)
-            status = give_back(d, (struct tensor *)((char *)old.tensor - offsetof(struct tensor, copies)), &old);
-    return status;
-}
-
-/* ---- what only rank 0 can read ----------------------------------------------------------------------------------- */
-
-/* The first use of the tensor: its homes that cannot read get their pieces from rank 0, one after the other.  Rank 0
- * keeps them as copies, or gives their pages back. */
-static PTOStatus lend(struct dist *d, struct tensor *t)
-{
-    PTOStatus status = PTO_OK;
-    struct box all = {{0}, {0}}, piece;
-    int32_t home;
-    t->is_lent = false;
-    for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
-    for (struct pieces p = ptoi_pieces(&t->home, &all, d->ranks);
-         status == PTO_OK && ptoi_next_piece(&p, &piece, &home);) {
-        if (!t->source.lacks[home]) continue;
-        if (d->me == 0 && !ptoi_dist_read_piece(t, &piece))
-            return ptoi_orch_fail(&d->core->orch, PTO_ERR_IO, "the data of an array cannot be read");
-        status = ptoi_dist_send(d, t, &piece, 0, home, NULL);
-        if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, 0, &piece))
-            status = fail_memory(d);
-        if (status == PTO_OK && d->me == 0 && !ptoi_copies_keep(&d->copies, home, 0))
-            status = give_back(d, t, &(struct copy){.holder = 0, .box = piece});
-        if (status == PTO_OK) status = trim(d);
-    }
-    return status;
-}
-
-/* ---- reading the parameters -------------------------------------------------------------------------------------- */
-
-static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, const void *base, bool reads,
-                         bool writes)
-{
-    struct tensor *t = ptoi_dist_tensor(d, base);
-    if (t) {
-        region->low -= (int64_t)(intptr_t)t->base;
-        region->high -= (int64_t)(intptr_t)t->base;
-    }
-    if (!t || region->low < 0 || region->high > t->bytes)
-        return ptoi_orch_fail(&d->core->orch, PTO_ERR_ARGUMENT,
-                              "a task names memory that pto_buffer has not registered: on several ranks all memory of "
-                              "the program must be");
-    struct use *u = &k->use[k->uses++];
-    *u = (struct use){.tensor = t, .reads = reads, .writes = writes};
-    if (!ptoi_home_box(&t->home, region, &u->box)) u->reads = true; /* Note [boxes] */
-    u->bytes = ptoi_box_elements(&u->box, t->home.rank) * t->home.unit;
-    ptoi_ask(&d->asked, asked_head(ASKED_BOX, k->index, 2 * t->home.rank, u->reads << 1 | u->writes, t->number));
-    for (int32_t i = 0; i < t->home.rank; i++) {
-        ptoi_ask(&d->asked, (uint64_t)u->box.low[i]);
-        ptoi_ask(&d->asked, (uint64_t)u->box.high[i]);
-    }
-    return PTO_OK;
-}
-
-/* An output that has no buffer yet: all of it will live where the task runs. */
-static void add_output(struct dist *d, struct task *k, const PTOArg *view)
-{
-    ptoi_ask(&d->asked, asked_head(ASKED_OUTPUT, k->index, view->rank, 0, 0));
-    struct distribution *made = &k->made[k->outputs];
-    *made = (struct distribution){
-        .rank = view->rank, .unit = (int32_t)pto_type_bytes((PTOType)view->type), .first = NO_HOME};
-    for (int i = 0; i < view->rank; i++) {
-        made->shape[i] = made->cell[i] = view->shape[i];
-        made->grid[i] = 1;
-        ptoi_ask(&d->asked, (uint64_t)view->shape[i]);
-    }
-    k->output[k->outputs++] = k->index;
-    k->writes_some = true;
-}
-
-static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *kernel)
-{
-    const PTOTaskParam *p = &k->params[k->index];
-    struct orchestrator *o = &d->core->orch;
-    PTOTaskParam plain = *p;
-    struct orch_view view;
-    struct region region;
-    PTOStatus status = ptoi_orch_view(o, kernel, k->params, k->count, k->index, &view);
-    if (status != PTO_OK) return status;
-    const bool writes = plain.kind != PTO_PARAM_INPUT;
-    if (view.is_empty) {
-        k->writes_empty |= writes;
-        return PTO_OK;
-    }
-    void *base = plain.buffer;
-    if (plain.kind == PTO_PARAM_OUTPUT) {
-        memcpy(&base, plain.ref, sizeof base);
-        if (!base) {
-            add_output(d, k, &view.arg);
-            return PTO_OK;
-        }
-    }
-    k->writes_some |= writes;
-    if ((plain.kind == PTO_PARAM_ACC) && k->accumulator < 0) k->accumulator = k->uses;
-    struct tensor *t = ptoi_dist_tensor(d, base);
-    if (t && !t->is_settled) ptoi_dist_first_use(d, t, &view.arg);
-    if (t && t->is_lent) {
-        const bool all_fail = o->meet != NULL;
-        ptoi_dist_meets(d, false); /* only this rank reads */
-        status = lend(d, t);
-        ptoi_dist_meets(d, all_fail);
-        if (status != PTO_OK) return status;
-    }
-    const bool fits = ptoi_region_make(&region, (int64_t)(intptr_t)view.arg.ptr, pto_type_bytes((PTOType)view.arg.type),
-                                       view.arg.rank, view.arg.shape, view.arg.stride);
-    if (!fits)
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s': parameter %d: the region is too large", kernel->name,
-                              k->index);
-    if (plain.kind != PTO_PARAM_INOUT_PART) return add_use(d, k, &region, base, plain.kind != PTO_PARAM_OUTPUT, writes);
-    status = add_use(d, k, &region, base, true, false);
-    if (status != PTO_OK || !ptoi_orch_part(&plain, &region)) return status;
-    return add_use(d, k, &region, base, false, true);
-}
-
-static const char *kernel_name(const PTOKernel *kernel) { return kernel->symbol ? kernel->symbol : kernel->name; }
-
-static PTOStatus read_params(struct dist *d, struct task *k, const PTOKernel *kernel, const PTOTaskParam *params,
-                             int32_t count)
-{
-    PTOStatus status = PTO_OK;
-    k->params = params;
-    k->count = count;
-    k->uses = k->outputs = 0;
-    k->accumulator = -1;
-    k->writes_some = k->writes_empty = false;
-    k->priority.kind = k->at.kind = 0;
-    ptoi_dist_begin_step(d);
-    ptoi_ask(&d->asked, asked_head(ASKED_TASK, 0, 1, 0, 0));
-    ptoi_ask(&d->asked, ptoi_dist_mix_text(1, kernel_name(kernel)));
-    for (int32_t i = 0; i < count && status == PTO_OK; i++) {
-        k->index = i;
-        if (params[i].kind == PTO_PARAM_SCALAR) {
-            ptoi_ask(&d->asked, asked_head(ASKED_SCALAR, i, 1, 0, 0));
-            ptoi_ask(&d->asked, (uint64_t)params[i].value.i64);
-            continue;
-        }
-        ptoi_ask(&d->asked, asked_head(ASKED_PARAM, i, 0, params[i].kind, 0));
-        switch (params[i].kind) {
-        case PTO_PARAM_PRIORITY: k->priority = params[i]; break;
-        case PTO_PARAM_AT: k->at = params[i]; break;
-        case PTO_PARAM_NAME:
-        case PTO_PARAM_TIMEOUT: break;
-        default:
-            status = k->uses + 2 > 2 * PTO_MAX_PARAMS || k->outputs == PTO_MAX_PARAMS
-                         ? PTO_OK /* the submit will refuse them */
-                         : add_tensor(d, k, kernel);
-        }
-    }
-    return status;
-}
-
 /* ---- what is sent ------------------------------------------------------------------------------------------------ */
 
-/* `rank` gets what it has not of a box. */
-static PTOStatus bring(struct dist *d, struct tensor *t, const struct box *box, int32_t rank,
+/* `rank` gets a piece, unless it has it. */
+static PTOStatus bring_piece(struct dist *d, struct tensor *t, const struct box *piece, int32_t home, int32_t rank,
+                             const PTOTaskParam *priority)
+{
+    if (home == rank || !ptoi_copies_keep(&d->copies, home, rank)) return PTO_OK;
+    if (ptoi_copies_hold(&d->copies, &t->copies, &t->home, home, rank, piece)) {
+        d->copies.used_again += home == d->me || rank == d->me;
+        return PTO_OK;
+    }
+    const int32_t source = ptoi_copies_source(&d->copies, &t->copies, &t->home, home, rank, piece);
+    const PTOStatus status = ptoi_dist_send(d, t, piece, source, rank, priority);
+    if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, rank, piece))
+        return ptoi_dist_fail_memory(d);
+    return status;
+}
+
+/* `rank` gets what it has not of a box.  home: of the cell in which it lies, or NO_HOME. */
+static PTOStatus bring(struct dist *d, struct tensor *t, const struct box *box, int32_t home, int32_t rank,
                        const PTOTaskParam *priority)
 {
     struct box piece;
-    int32_t home;
     PTOStatus status = PTO_OK;
+    if (home != NO_HOME) return bring_piece(d, t, box, home, rank, priority);
     for (struct pieces p = ptoi_pieces(&t->home, box, d->ranks);
-         status == PTO_OK && ptoi_next_piece(&p, &piece, &home);) {
-        if (home == rank || !ptoi_copies_keep(&d->copies, home, rank)) continue;
-        if (ptoi_copies_hold(&d->copies, &t->copies, &t->home, home, rank, &piece)) {
-            d->copies.used_again += home == d->me || rank == d->me;
-            continue;
-        }
-        const int32_t source = ptoi_copies_source(&d->copies, &t->copies, &t->home, home, rank, &piece);
-        status = ptoi_dist_send(d, t, &piece, source, rank, priority);
-        if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, rank, &piece))
-            status = fail_memory(d);
-    }
+         status == PTO_OK && ptoi_next_piece(&p, &piece, &home);)
+        status = bring_piece(d, t, &piece, home, rank, priority);
+    return status;
+}
+
+static PTOStatus send_piece_home(struct dist *d, const struct task *k, struct tensor *t, const struct box *piece,
+                                 int32_t home)
+{
+    if (home == k->runs) return PTO_OK;
+    const PTOStatus status = ptoi_dist_send(d, t, piece, k->runs, home, &k->priority);
+    if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, k->runs, piece))
+        return ptoi_dist_fail_memory(d);
     return status;
 }
 
@@ -244,18 +57,17 @@ static PTOStatus send_home(struct dist *d, const struct task *k, const struct us
 {
     struct tensor *t = u->tensor;
     struct box piece;
-    int32_t home;
+    int32_t home = u->home;
     if (t->home.first == NO_HOME) t->home.first = k->runs; /* its first writer */
     t->is_everywhere = false;
     t->is_written = true;
-    PTOStatus status = ptoi_copies_write(&d->copies, &t->copies, &t->home, &u->box, k->runs) ? PTO_OK : fail_memory(d);
+    if (!ptoi_copies_write(&d->copies, &t->copies, &t->home, &u->box, home != NO_HOME, k->runs))
+        return ptoi_dist_fail_memory(d);
+    PTOStatus status = PTO_OK;
+    if (home != NO_HOME) return send_piece_home(d, k, t, &u->box, home);
     for (struct pieces p = ptoi_pieces(&t->home, &u->box, d->ranks);
-         status == PTO_OK && ptoi_next_piece(&p, &piece, &home);) {
-        if (home == k->runs) continue;
-        status = ptoi_dist_send(d, t, &piece, k->runs, home, &k->priority);
-        if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, k->runs, &piece))
-            status = fail_memory(d);
-    }
+         status == PTO_OK && ptoi_next_piece(&p, &piece, &home);)
+        status = send_piece_home(d, k, t, &piece, home);
     return status;
 }
 
@@ -274,7 +86,7 @@ static PTOStatus plan_task(struct dist *d, const struct task *k, const PTOKernel
                       k->use[i].writes);
     struct noted *n = ptoi_noted_at(&d->notes, d->core->recorder, id);
     if (n) n->node = d->plan->nodes;
-    return d->plan->is_full ? fail_memory(d) : PTO_OK;
+    return d->plan->is_full ? ptoi_dist_fail_memory(d) : PTO_OK;
 }
 
 static void plan_output(struct dist *d, const struct tensor *t)
@@ -340,9 +152,9 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
     d->number = number;
     ptoi_ask(&d->asked, asked_head(ASKED_RANK, 0, 1, 0, 0));
     ptoi_ask(&d->asked, (uint64_t)k->runs);
-    ptoi_dist_end_step(d, kernel_name(kernel));
+    ptoi_dist_end_step(d, ptoi_dist_kernel_name(kernel));
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
-        if (k->use[i].reads) status = bring(d, k->use[i].tensor, &k->use[i].box, k->runs, &k->priority);
+        if (k->use[i].reads) status = bring(d, k->use[i].tensor, &k->use[i].box, k->use[i].home, k->runs, &k->priority);
     if (status == PTO_OK) status = ptoi_dist_send_packed(d, k->runs, &k->priority);
     d->packs = false;
     if (status != PTO_OK) return status;
@@ -357,7 +169,7 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
     if (status == PTO_OK) status = own_outputs(d, k, number);
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
         if (k->use[i].writes) status = send_home(d, k, &k->use[i]);
-    if (status == PTO_OK) status = trim(d);
+    if (status == PTO_OK) status = ptoi_dist_trim(d);
     d->tasks_of[k->runs]++;
     return status;
 }
@@ -410,7 +222,7 @@ static PTOStatus flush(struct dist *d, const struct task *next, int32_t rank)
         const struct held *h = &d->held[i];
         struct task k;
         pto_at(d->rt, h->site);
-        status = read_params(d, &k, h->kernel, h->params, h->count);
+        status = ptoi_dist_read_params(d, &k, h->kernel, h->params, h->count);
         if (status != PTO_OK) break;
         k.runs = rank != NO_HOME && does_read(next, h) ? rank : ptoi_place_by_reads(d, &k, h->number);
         status = submit(d, &k, h->kernel, h->number);
@@ -436,7 +248,7 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     if (!is_valid(kernel, params, count)) return ptoi_dist_submit_here(d, kernel, params, count);
     if (!ptoi_dist_compare(d)) return ptoi_final_status(d->core->run_status);
     ptoi_dist_meets(d, true); /* what is wrong with the parameters is wrong on all ranks */
-    PTOStatus status = read_params(d, &k, kernel, params, count);
+    PTOStatus status = ptoi_dist_read_params(d, &k, kernel, params, count);
     ptoi_dist_meets(d, false);
     if (status != PTO_OK) return status;
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
@@ -451,7 +263,7 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     const int32_t runs = ptoi_place_by_result(d, &k);
     if (status == PTO_OK && d->held_count > 0) status = flush(d, &k, runs);
     if (status == PTO_OK && has_held)
-        status = read_params(d, &k, kernel, params, count); /* they were asked meanwhile */
+        status = ptoi_dist_read_params(d, &k, kernel, params, count); /* they were asked meanwhile */
     if (status != PTO_OK) return status;
     k.runs = runs != NO_HOME ? runs : ptoi_place_by_reads(d, &k, number);
     d->packs = packs;
@@ -489,17 +301,17 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
         return refused;
     }
     ptoi_dist_settle(d, t);
-    const PTOStatus lent = t->is_lent ? lend(d, t) : PTO_OK;
+    const PTOStatus lent = t->is_lent ? ptoi_dist_lend(d, t) : PTO_OK;
     if (lent != PTO_OK) return lent;
     const struct region region = {.low = from, .high = from + bytes, .run = bytes};
     PTOStatus status = flushed;
     struct box box;
     ptoi_home_box(&t->home, &region, &box);
-    for (int32_t k = 0; k < d->ranks && status == PTO_OK; k++) status = bring(d, t, &box, k, NULL);
+    for (int32_t k = 0; k < d->ranks && status == PTO_OK; k++) status = bring(d, t, &box, NO_HOME, k, NULL);
     if (status == PTO_OK && for_writing && !ptoi_copies_add_everywhere(&d->copies, &t->copies, &t->home, &box))
-        status = fail_memory(d);
+        status = ptoi_dist_fail_memory(d);
     t->is_awaited = true;
-    if (status == PTO_OK) status = trim(d);
+    if (status == PTO_OK) status = ptoi_dist_trim(d);
     if (status != PTO_OK) return status;
     if (d->plan) plan_await(d, t, &box);
     ptoi_dist_begin_step(d);
@@ -521,13 +333,13 @@ static void collect(struct dist *d)
             struct box all = {{0}, {0}};
             if (t->number != number || !ptoi_dist_is_result(t)) continue;
             ptoi_dist_settle(d, t);
-            if (t->is_lent) status = lend(d, t);
+            if (t->is_lent) status = ptoi_dist_lend(d, t);
             if (t->source.stays || status != PTO_OK) continue;
             for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
             const int32_t end = d->collects == COLLECTS_EVERYWHERE ? d->ranks : 1;
-            for (int32_t k = 0; k < end && status == PTO_OK; k++) status = bring(d, t, &all, k, NULL);
+            for (int32_t k = 0; k < end && status == PTO_OK; k++) status = bring(d, t, &all, NO_HOME, k, NULL);
         }
-    trim(d);
+    ptoi_dist_trim(d);
 }
 
 void ptoi_dist_finish(struct dist *d)

@@ -19,6 +19,7 @@ static struct tensor *take_tensor(struct dist *d)
 static void give_tensor(struct dist *d, struct tensor *t)
 {
     ptoi_copies_end(&d->copies, &t->copies);
+    t->number = NO_TENSOR;
     t->next = d->unused;
     d->unused = t;
 }
@@ -127,6 +128,7 @@ struct tensor *ptoi_dist_add_outside(struct dist *d, const void *base, int64_t b
 
 void ptoi_dist_buffer(struct dist *d, const void *base, int64_t bytes)
 {
+    ptoi_known_boxes_begin(&d->known); /* its bounds may be others now */
     const struct distribution home = ptoi_home_bands(bytes, d->ranks);
     const struct tensor *known = ptoi_dist_tensor(d, base);
     if (known && known->base == base && known->bytes >= bytes) return;

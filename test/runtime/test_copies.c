@@ -80,7 +80,9 @@ static void write_box(struct world *w, int t, const struct box *b, int writer)
     for (int64_t i = b->low[0]; i < b->high[0]; i++)
         for (int64_t j = b->low[1]; j < b->high[1]; j++)
             w->value[writer][t][i * SIDE + j] = w->newest[t][i * SIDE + j] = ++w->serial;
-    for (int r = 0; r < RANKS; r++) EXPECT(ptoi_copies_write(&w->copies[r], &w->tensor[r][t], &w->d, b, writer));
+    const bool is_one = ptoi_home_of_box(&w->d, RANKS, b) != NO_HOME;
+    for (int r = 0; r < RANKS; r++)
+        EXPECT(ptoi_copies_write(&w->copies[r], &w->tensor[r][t], &w->d, b, is_one, writer));
     for (struct pieces p = ptoi_pieces(&w->d, b, RANKS); ptoi_next_piece(&p, &piece, &home);) {
         if (home == writer) continue;
         for (int r = 0; r < RANKS; r++)
@@ -158,15 +160,15 @@ TEST(a_write_ends_a_part_of_a_copy)
                      across = {{2, 2}, {4, 4}};
     EXPECT(ptoi_copies_add(&c, &t, &d, 0, 1, &all));
     EXPECT(ptoi_copies_hold(&c, &t, &d, 0, 1, &across));
-    EXPECT(ptoi_copies_write(&c, &t, &d, &middle, 0));
+    EXPECT(ptoi_copies_write(&c, &t, &d, &middle, false, 0));
     EXPECT(!ptoi_copies_hold(&c, &t, &d, 0, 1, &middle));
     EXPECT(!ptoi_copies_hold(&c, &t, &d, 0, 1, &across));
     EXPECT(ptoi_copies_hold(&c, &t, &d, 0, 1, &above));
     EXPECT(ptoi_copies_hold(&c, &t, &d, 0, 1, &left));
     EXPECT_EQ(c.pair[1].bytes, (64 - 4) * 8);
-    EXPECT(ptoi_copies_write(&c, &t, &d, &all, 1)); /* its own: nothing ends */
+    EXPECT(ptoi_copies_write(&c, &t, &d, &all, false, 1)); /* its own: nothing ends */
     EXPECT_EQ(c.pair[1].bytes, (64 - 4) * 8);
-    EXPECT(ptoi_copies_write(&c, &t, &d, &all, 0));
+    EXPECT(ptoi_copies_write(&c, &t, &d, &all, false, 0));
     EXPECT_EQ(c.pair[1].bytes, 0);
     EXPECT_EQ(t.all.first, 0);
     ptoi_copies_free(&c);

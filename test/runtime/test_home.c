@@ -61,8 +61,10 @@ TEST(pieces_cover_a_box_once_and_each_has_one_home)
         static int seen[MOST_BYTES];
         memset(seen, 0, sizeof seen);
         struct box piece = {{0}, {0}};
-        int32_t home;
-        for (struct pieces p = ptoi_pieces(&d, &all, ranks); ptoi_next_piece(&p, &piece, &home);) {
+        int32_t home, pieces = 0;
+        const int32_t of_box = ptoi_home_of_box(&d, ranks, &all);
+        for (struct pieces p = ptoi_pieces(&d, &all, ranks); ptoi_next_piece(&p, &piece, &home); pieces++) {
+            EXPECT(of_box == NO_HOME || of_box == home);
             EXPECT(ptoi_box_contains(&all, &piece, d.rank));
             EXPECT(ptoi_box_elements(&piece, d.rank) > 0);
             for (int64_t i = 0; i < elements; i++) {
@@ -73,6 +75,7 @@ TEST(pieces_cover_a_box_once_and_each_has_one_home)
                 seen[i]++;
             }
         }
+        EXPECT_EQ(of_box != NO_HOME, pieces == 1);
         for (int64_t i = 0; i < elements; i++) {
             int64_t e[PTO_MAX_RANK];
             element_of(&d, i, e);

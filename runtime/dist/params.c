@@ -1,0 +1,176 @@
+/* params.c - what a task on several ranks touches: the boxes of its tensors.  See place.h.
+ *
+ * Note [boxes]: a region that is not a box of its tensor, such as every second row, is covered by one.  A read of the
+ * cover is harmless.  A task that writes such a region reads all of the cover too, so the bytes between are current,
+ * and sending the cover home changes nothing but what the task wrote.
+ *
+ * Tests      test/wire */
+#include "place.h"
+#include "submit/failing.h"
+#include <string.h>
+
+/* The next use has its tensor and its box. */
+static void take_use(struct dist *d, struct task *k, struct tensor *t, bool reads, bool writes)
+{
+    struct use *u = &k->use[k->uses++];
+    u->tensor = t;
+    u->reads = reads;
+    u->writes = writes;
+    u->home = ptoi_home_of_box(&t->home, d->ranks, &u->box);
+    u->bytes = ptoi_box_elements(&u->box, t->home.rank) * t->home.unit;
+    ptoi_ask(&d->asked, asked_head(ASKED_BOX, k->index, 2 * t->home.rank, reads << 1 | writes, t->number));
+    for (int32_t i = 0; i < t->home.rank; i++) {
+        ptoi_ask(&d->asked, (uint64_t)u->box.low[i]);
+        ptoi_ask(&d->asked, (uint64_t)u->box.high[i]);
+    }
+}
+
+/* *is_box: it is a box of its tensor. */
+static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, const void *base, bool reads,
+                         bool writes, bool *is_box)
+{
+    struct tensor *t = ptoi_dist_tensor(d, base);
+    if (t) {
+        region->low -= (int64_t)(intptr_t)t->base;
+        region->high -= (int64_t)(intptr_t)t->base;
+    }
+    if (!t || region->low < 0 || region->high > t->bytes)
+        return ptoi_orch_fail(&d->core->orch, PTO_ERR_ARGUMENT,
+                              "a task names memory that pto_buffer has not registered: on several ranks all memory of "
+                              "the program must be");
+    *is_box = ptoi_home_box(&t->home, region, &k->use[k->uses].box);
+    take_use(d, k, t, reads || !*is_box, writes); /* Note [boxes] */
+    return PTO_OK;
+}
+
+/* An output that has no buffer yet: all of it will live where the task runs. */
+static void add_output(struct dist *d, struct task *k, const PTOArg *view)
+{
+    ptoi_ask(&d->asked, asked_head(ASKED_OUTPUT, k->index, view->rank, 0, 0));
+    struct distribution *made = &k->made[k->outputs];
+    *made = (struct distribution){
+        .rank = view->rank, .unit = (int32_t)pto_type_bytes((PTOType)view->type), .first = NO_HOME};
+    for (int i = 0; i < view->rank; i++) {
+        made->shape[i] = made->cell[i] = view->shape[i];
+        made->grid[i] = 1;
+        ptoi_ask(&d->asked, (uint64_t)view->shape[i]);
+    }
+    k->output[k->outputs++] = k->index;
+    k->writes_some = true;
+}
+
+/* The parameter is like that of the last task of the kernel. */
+static bool add_known(struct dist *d, struct task *k, const struct known_box *known)
+{
+    const PTOTaskParam *p = &k->params[k->index];
+    if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || !ptoi_known_box_find(known, p, &k->use[k->uses].box))
+        return false;
+    const bool writes = p->kind != PTO_PARAM_INPUT;
+    k->writes_some |= writes;
+    if (p->kind == PTO_PARAM_ACC && k->accumulator < 0) k->accumulator = k->uses;
+    take_use(d, k, known->tensor, p->kind != PTO_PARAM_OUTPUT, writes);
+    return true;
+}
+
+/* The next task of the kernel may have one like it.  An array that was registered with fewer bytes than its tensor has
+ * is looked at each time. */
+static void learn(const struct dist *d, const struct task *k, const char *base, struct known_box *known)
+{
+    const struct use *u = &k->use[k->uses - 1];
+    struct tensor *t = u->tensor;
+    const int64_t low = (int64_t)(intptr_t)t->base;
+    if (t->buffer || !ptoi_map_exceeds(d->core->orch.edges.map, low, low, low + t->bytes))
+        ptoi_known_box_learn(known, &k->params[k->index], base, t, &u->box);
+}
+
+/* known: NULL: nothing of it is remembered. */
+static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *kernel, struct known_box *known)
+{
+    if (known && add_known(d, k, known)) return PTO_OK;
+    const PTOTaskParam *p = &k->params[k->index];
+    struct orchestrator *o = &d->core->orch;
+    PTOTaskParam plain = *p;
+    struct orch_view view;
+    struct region region;
+    bool is_box;
+    PTOStatus status = ptoi_orch_view(o, kernel, k->params, k->count, k->index, &view);
+    if (status != PTO_OK) return status;
+    const bool writes = plain.kind != PTO_PARAM_INPUT;
+    if (view.is_empty) {
+        k->writes_empty |= writes;
+        return PTO_OK;
+    }
+    void *base = plain.buffer;
+    if (plain.kind == PTO_PARAM_OUTPUT) {
+        memcpy(&base, plain.ref, sizeof base);
+        if (!base) {
+            add_output(d, k, &view.arg);
+            return PTO_OK;
+        }
+    }
+    k->writes_some |= writes;
+    if ((plain.kind == PTO_PARAM_ACC) && k->accumulator < 0) k->accumulator = k->uses;
+    struct tensor *t = ptoi_dist_tensor(d, base);
+    if (t && !t->is_settled) ptoi_dist_first_use(d, t, &view.arg);
+    if (t && t->is_lent) {
+        const bool all_fail = o->meet != NULL;
+        ptoi_dist_meets(d, false); /* only this rank reads */
+        status = ptoi_dist_lend(d, t);
+        ptoi_dist_meets(d, all_fail);
+        if (status != PTO_OK) return status;
+    }
+    const bool fits = ptoi_region_make(&region, (int64_t)(intptr_t)view.arg.ptr, pto_type_bytes((PTOType)view.arg.type),
+                                       view.arg.rank, view.arg.shape, view.arg.stride);
+    if (!fits)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s': parameter %d: the region is too large", kernel->name,
+                              k->index);
+    if (plain.kind == PTO_PARAM_INOUT_PART) {
+        status = add_use(d, k, &region, base, true, false, &is_box);
+        if (status != PTO_OK || !ptoi_orch_part(&plain, &region)) return status;
+        return add_use(d, k, &region, base, false, true, &is_box);
+    }
+    status = add_use(d, k, &region, base, plain.kind != PTO_PARAM_OUTPUT, writes, &is_box);
+    if (status == PTO_OK && known && is_box) learn(d, k, base, known);
+    return status;
+}
+
+PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel *kernel, const PTOTaskParam *params,
+                                int32_t count)
+{
+    PTOStatus status = PTO_OK;
+    uint64_t name;
+    struct known_box *known = ptoi_known_boxes_of(&d->known, kernel, &name);
+    if (!known) {
+        name = ptoi_dist_mix_text(1, ptoi_dist_kernel_name(kernel));
+        known = ptoi_known_boxes_take(&d->known, kernel, name);
+    }
+    k->params = params;
+    k->count = count;
+    k->uses = k->outputs = 0;
+    k->accumulator = -1;
+    k->writes_some = k->writes_empty = false;
+    k->priority.kind = k->at.kind = 0;
+    ptoi_dist_begin_step(d);
+    ptoi_ask(&d->asked, asked_head(ASKED_TASK, 0, 1, 0, 0));
+    ptoi_ask(&d->asked, name);
+    for (int32_t i = 0; i < count && status == PTO_OK; i++) {
+        k->index = i;
+        if (params[i].kind == PTO_PARAM_SCALAR) {
+            ptoi_ask(&d->asked, asked_head(ASKED_SCALAR, i, 1, 0, 0));
+            ptoi_ask(&d->asked, (uint64_t)params[i].value.i64);
+            continue;
+        }
+        ptoi_ask(&d->asked, asked_head(ASKED_PARAM, i, 0, params[i].kind, 0));
+        switch (params[i].kind) {
+        case PTO_PARAM_PRIORITY: k->priority = params[i]; break;
+        case PTO_PARAM_AT: k->at = params[i]; break;
+        case PTO_PARAM_NAME:
+        case PTO_PARAM_TIMEOUT: break;
+        default:
+            status = k->uses + 2 > 2 * PTO_MAX_PARAMS || k->outputs == PTO_MAX_PARAMS
+                         ? PTO_OK /* the submit will refuse them */
+                         : add_tensor(d, k, kernel, i < KNOWN_BOXES ? &known[i] : NULL);
+        }
+    }
+    return status;
+}
