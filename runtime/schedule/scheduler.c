@@ -17,7 +17,7 @@ static uint64_t lay_out(struct scheduler *s, const struct window *w, char *memor
 #define PART(name, size) (memory ? (void)(s->name = (void *)(memory + at)) : (void)0, at += ptoi_whole_lines(size))
     PART(slot, slots * sizeof *s->slot);
     PART(waiting, entries * sizeof *s->waiting);
-    PART(blocked, slots * sizeof *s->blocked);
+    PART(blocked_next, slots * sizeof *s->blocked_next);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
         if (memory) ptoi_ready_init(&s->ready[t], slots, memory + at);
         at += ptoi_ready_bytes(slots);
@@ -165,22 +165,61 @@ static inline bool take_published(struct scheduler *s) /* model: LOAD_HEADS */
 
 /* ---- accumulators: tasks that commute, but not at the same moment ------------------------------------------------ */
 
-/* The accumulators of the set are free: blocked tasks that need no other held one become ready, and the first of them
- * to start holds its accumulators again. */
-static NEVER_INLINE void free_accumulators(struct scheduler *s, uint32_t set)
+/* Note [accumulators]: a ready task of which an accumulator is held waits in a list of that.  When the accumulator is
+ * free again, the first of the list becomes ready; it holds nothing before it starts, so a task that comes meanwhile
+ * may be sooner, and a recorded schedule can be repeated.  While a list is not empty, its accumulator is held, or a
+ * task that needs it stands among those that are ready: so each end costs one look, however many tasks wait. */
+
+static inline bool is_before(const struct task_slot *a, const struct task_slot *b)
+{
+    return a->priority > b->priority || (a->priority == b->priority && a->id < b->id);
+}
+
+static void block(struct scheduler *s, const struct task_slot *t)
+{
+    struct blocked *const list = &s->blocked[__builtin_ctz(t->exclusive & s->held)];
+    uint32_t *const next = s->blocked_next, number = slot_of(s, t->id) + 1;
+    uint32_t *at = &list->first;
+    if (list->last && is_before(&s->task[list->last - 1], t))
+        at = &next[list->last - 1];
+    else
+        while (*at && is_before(&s->task[*at - 1], t)) at = &next[*at - 1];
+    next[number - 1] = *at;
+    if (!*at) list->last = number;
+    *at = number;
+    s->blocked_count++;
+}
+
+static const struct task_slot *unblock(struct scheduler *s, struct blocked *list)
+{
+    const uint32_t slot = list->first - 1;
+    list->first = s->blocked_next[slot];
+    if (!list->first) list->last = 0;
+    s->blocked_count--;
+    return &s->task[slot];
+}
+
+/* Some of these accumulators are free, and no ready task needs them that was waiting for them. */
+static NEVER_INLINE void pass_on(struct scheduler *s, uint32_t set)
+{
+    for (set &= ~s->held; set; set &= set - 1) {
+        struct blocked *const list = &s->blocked[__builtin_ctz(set)];
+        while (list->first) {
+            const struct task_slot *t = unblock(s, list);
+            if (!(t->exclusive & s->held)) {
+                enqueue(s, t->id, t);
+                break;
+            }
+            block(s, t);
+        }
+    }
+}
+
+static void free_accumulators(struct scheduler *s, uint32_t set)
 {
     CHECK((s->held & set) == set);
     s->held &= ~set;
-    uint64_t kept = 0, count = s->blocked_count;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t id = s->blocked[i];
-        const struct task_slot *t = task_of(s, id);
-        if (t->exclusive & s->held)
-            s->blocked[kept++] = id;
-        else
-            enqueue(s, id, t);
-    }
-    s->blocked_count = kept;
+    if (s->blocked_count > 0) pass_on(s, set);
 }
 
 /* ---- completing -------------------------------------------------------------------------------------------------- */
@@ -311,8 +350,8 @@ static NEVER_INLINE void cancel(struct scheduler *s, uint64_t id) { complete_tas
 static NEVER_INLINE bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
 {
     bool any = s->blocked_count > 0;
-    for (uint64_t i = 0; i < s->blocked_count; i++) cancel(s, s->blocked[i]);
-    s->blocked_count = 0;
+    for (int b = 0; b < ACCUMULATORS; b++)
+        while (s->blocked[b].first) cancel(s, unblock(s, &s->blocked[b])->id);
     for (int g = 0; g < PTO_WORKER_TYPES; g++)
         for (uint64_t id; ptoi_ready_peek(&s->ready[g], &id); any = true) {
             ptoi_ready_pop(&s->ready[g]);
@@ -340,7 +379,8 @@ static NEVER_INLINE bool start_some(struct scheduler *s) /* model: START_READY *
             const uint32_t exclusive = t->exclusive;
             if (exclusive & s->held) {
                 ptoi_ready_pop(ready);
-                s->blocked[s->blocked_count++] = id;
+                block(s, t);
+                if (s->blocked_count > 1) pass_on(s, exclusive);
                 continue;
             }
             /* The state is set first, because a machine may run the task inside start(). */

@@ -35,6 +35,12 @@ struct waiting {
     uint32_t waiter; /* the consumer's slot */
 };
 
+/* Ready tasks that wait for one accumulator, by priority, then by age: slots + 1; 0: none. */
+struct blocked {
+    uint32_t first, last;
+};
+enum { ACCUMULATORS = 32 }; /* as many as task_slot.exclusive has bits */
+
 struct scheduler {
     struct window *window;
     struct run_status *run_status;
@@ -49,9 +55,10 @@ struct scheduler {
     uint32_t *refs;                  /* the references to each buffer, by its number - 1 */
     uint64_t taken, retired, events; /* task_head, task_tail, event_head as last seen */
     uint64_t running;
-    uint32_t held;     /* accumulators that running tasks update: see task_slot.exclusive */
-    uint64_t *blocked; /* ready tasks of which an accumulator is held, in the order in which they came */
-    uint64_t blocked_count;
+    uint32_t held; /* accumulators that running tasks update: see task_slot.exclusive */
+    struct blocked blocked[ACCUMULATORS];
+    uint32_t *blocked_next;                     /* by slot: the next task of its list + 1 */
+    uint64_t blocked_count;                     /* of all lists */
     struct ready_queue ready[PTO_WORKER_TYPES]; /* by group */
     uint32_t ready_groups;                      /* bit g: ready[g] is not empty */
     uint32_t refused;                           /* bit g: asking to start one of group g is in vain, see role_ops */
