@@ -133,6 +133,7 @@ static void add_formals(struct checker *c, struct symbol *s, struct ast *formals
     if (count > MAX_FORMALS) {
         diag_error(c->diag, DIAG_E17, s->decl->name_at, "'%s' has %d formals: at most %d are possible", s->name, count,
                    MAX_FORMALS);
+        if (s->kind == SYM_ORCH) diag_help(c->diag, "a struct is one formal, whatever it has in it");
         notes_bad(s->decl);
         return;
     }
