@@ -16,8 +16,8 @@ HEAD = """# The library: `std/`
 `import "std/vec.pto" as vec;` makes the kernels of a module visible as `vec.name`. Every tensor may be a view with any strides, extents of 0 are
 fine, and a result that names its place, `out y`, may be written as a value: `y = vec.add(a, b);`. A kernel *by index* is equations (see
 [language.md](language.md)): its cost is the number of its operations, divided by the lanes of its worker, where the table says nothing, and the
-compiler makes it for each level of the processor. The others are C, or work requests to an accelerator. `scripts/std_page.py . --write` makes this
-page from `kernels/std`.
+compiler makes it for each level of the processor. The others are C, or work requests to an accelerator. C has no bf16, so a kernel whose body is C takes
+every type of its class but that one, which the table says. `scripts/std_page.py . --write` makes this page from `kernels/std`.
 """
 
 
@@ -64,6 +64,11 @@ def describe(declaration):
     return signature, (worker.group(1) if worker else "vector"), (where.group(1) if where else ""), (cost.group(1) if cost else ""), made
 
 
+def without_bf16(declaration):
+    """Its classes have a type of which C knows nothing (E12)."""
+    return "=>" not in declaration and declaration.endswith("{") and declaration.startswith("kernel ") and re.search(r"<[^>]*: (?:float|number|any)\b", declaration)
+
+
 def page_of(source):
     folder = os.path.join(source, "kernels", "std")
     out = HEAD
@@ -83,7 +88,8 @@ def page_of(source):
             if last is None or section != last:
                 out += "\n%s| kernel | on | cost | made of |\n|---|---|---|---|\n" % ("%s\n\n" % (section[0].upper() + section[1:]) if section else "")
                 last = section
-            text = "`%s`%s%s" % (signature, ", `where %s`" % where if where else "", "<br>" + comment if comment else "")
+            text = "`%s`%s%s%s" % (signature, ", `where %s`" % where if where else "", ", no bf16" if without_bf16(declaration) else "",
+                                   "<br>" + comment if comment else "")
             out += "| %s | %s | %s | %s |\n" % (text.replace("|", "\\|"), worker, "`%s`" % cost if cost else "", made)
     return out
 

@@ -12,15 +12,31 @@ const char *symbol_option_name(struct arena *mem, const struct symbol *s)
     return s->module->is_main ? s->name : arena_printf(mem, "%s.%s", s->module->option_name, s->name);
 }
 
+/* The main file may import a module by several names, and each of them is good. */
+static bool names_const(struct checker *c, const char *option, const struct symbol *s)
+{
+    if (strcmp(option, symbol_option_name(c->mem, s)) == 0) return true;
+    for (const struct ast *item = c->modules.data[0]->ast->items; item; item = item->next)
+        if (item->kind == AST_IMPORT && item->symbol && item->symbol->target == s->module &&
+            strcmp(option, arena_printf(c->mem, "%s.%s", item->symbol->name, s->name)) == 0)
+            return true;
+    return false;
+}
+
 static const struct define *find_define(struct checker *c, const struct symbol *s)
 {
-    const char *name = c->options->define_count > 0 ? symbol_option_name(c->mem, s) : NULL;
+    const struct define *found = NULL;
     for (int i = 0; i < c->options->define_count; i++) {
-        if (strcmp(c->options->defines[i].name, name) != 0) continue;
+        const struct define *define = &c->options->defines[i];
+        if (!names_const(c, define->name, s)) continue;
         c->define_used[i] = true;
-        return &c->options->defines[i];
+        if (found)
+            diag_error_plain(c->diag, DIAG_E16, "-D %s=%s: the same const is given as %s=%s", define->name,
+                             define->value, found->name, found->value);
+        else
+            found = define;
     }
-    return NULL;
+    return found;
 }
 
 static void set_constant(struct symbol *s, const struct constant *v)

@@ -133,6 +133,7 @@ static void add_formals(struct checker *c, struct symbol *s, struct ast *formals
     if (count > MAX_FORMALS) {
         diag_error(c->diag, DIAG_E17, s->decl->name_at, "'%s' has %d formals: at most %d are possible", s->name, count,
                    MAX_FORMALS);
+        if (s->kind == SYM_ORCH) diag_help(c->diag, "a struct is one formal, whatever it has in it");
         notes_bad(s->decl);
         return;
     }
@@ -229,6 +230,10 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
         const struct type *t = exprs_check(c, d->kernel->cost, AS_VALUE);
         if (!d->kernel->cost->bad && t->kind != TYPE_INT && t->kind != TYPE_F64 && t->kind != TYPE_F32)
             diag_error(c->diag, DIAG_E02, d->kernel->cost->at, "a cost is a number, not %s", type_str(c, t));
+        struct constant known;
+        if (t->kind != TYPE_BOOL && consteval(c, d->kernel->cost, &known) && !(constant_as(&known, t) >= 0))
+            diag_error(c->diag, DIAG_E15, d->kernel->cost->at, "the cost %.9g is not 0 or more",
+                       constant_as(&known, t));
     }
     for (struct ast *w = d->kernel->where; w; w = w->next) exprs_condition(c, w);
     if (!d->bad) written_check(c, s);

@@ -208,8 +208,10 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     return m;
 }
 
-static bool is_option_name(const struct checker *c, const char *name)
+static bool is_option_name(const struct checker *c, const struct module *main, const char *name)
 {
+    for (const struct ast *item = main->ast->items; item; item = item->next)
+        if (item->kind == AST_IMPORT && item->symbol && item->symbol->name == name) return true;
     for (size_t i = 0; i < c->modules.count; i++)
         if (c->modules.data[i]->option_name == name) return true;
     return false;
@@ -221,13 +223,13 @@ static void choose_option_names(struct checker *c, const struct module *main)
     for (const struct ast *item = main->ast->items; item; item = item->next) {
         if (item->kind != AST_IMPORT || !item->symbol || !item->symbol->target) continue;
         struct module *m = item->symbol->target;
-        if (!m->option_name && !is_option_name(c, item->symbol->name)) m->option_name = item->symbol->name;
+        if (!m->option_name) m->option_name = item->symbol->name;
     }
     for (size_t i = 0; i < c->modules.count; i++) {
         struct module *m = c->modules.data[i];
         if (m->option_name) continue;
         const char *name = m->name;
-        for (int number = 2; is_option_name(c, name); number++)
+        for (int number = 2; is_option_name(c, main, name); number++)
             name = intern_str(c->front->names, arena_printf(c->mem, "%s_%d", m->name, number));
         m->option_name = name;
     }

@@ -155,10 +155,10 @@ def does_wait():
 
 
 def current():
-    """The handle of the runtime that this thread's calls use."""
-    runtime = getattr(_here, "runtime", None)
+    """The handle of the runtime that this thread's calls use: that of a `with`, or else its default, which the first call makes."""
+    runtime = getattr(_here, "runtime", None) or getattr(_here, "default", None)
     if runtime is None:
-        runtime = _here.runtime = Runtime()
+        runtime = _here.default = Runtime()
     return runtime._open_handle()
 
 
@@ -230,8 +230,12 @@ def _open_pipe():
 
 
 def _start_anew_after_fork():
-    """The child has neither the thread nor a reason to write to the parent's pipe; somebody may have held the lock."""
+    """The child has neither the thread nor a reason to write to the parent's pipe, another thread may have held the lock, and the workers
+    of the default runtime are threads of the parent: the first call of the child makes another one."""
     global _lock, _main, _running, _pipe
+    default = getattr(_here, "default", None)
+    if default is not None:
+        default._handle = _here.default = None  # the parent's to destroy
     if _running is not None:  # another thread forked during the call of the main thread
         signal.set_wakeup_fd(-1)
     for file in _pipe or ():

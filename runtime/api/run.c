@@ -173,12 +173,14 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->open.count = 0; /* the arrays of their indices are gone */
     rt->now.running = NULL;
     ptoi_meter_enter(&rt->core.orch.flow.meter, CAUSE_END);
+    store_relaxed(&rt->core.orch.flow.ends_now, true); /* relaxed: see flow.h */
     ptoi_fold_all(rt);
     if (rt->dist) ptoi_dist_finish(rt->dist);
     ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->core.orch);
     check_schedule(rt);
     const PTOStatus agreed = rt->dist ? ptoi_dist_end(rt->dist) : PTO_OK;
+    store_relaxed(&rt->core.orch.flow.ends_now, false);
     if (rt->core.watchdog && !has_wire) ptoi_watchdog_end(rt->core.watchdog);
     if (mirror)
         ptoi_is_mirror_fine(rt, mirror->end(rt->core.backend, ptoi_final_status(rt->core.run_status) == PTO_OK));

@@ -86,6 +86,13 @@ bool ptoi_running_oldest(const struct window *w, const struct running_line *line
     return true;
 }
 
+bool ptoi_running_on(const struct running_line *line, int count, int32_t thread)
+{
+    for (int i = 0; i < count; i++)
+        if (load_acquire(&line[i].task, RUNNING) != 0 && load_relaxed(&line[i].thread) == thread) return true;
+    return false;
+}
+
 /* ---- @timeout ---- */
 
 bool ptoi_running_overdue(const struct window *w, const struct running_line *line, int count, uint64_t *id)

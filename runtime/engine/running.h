@@ -37,6 +37,8 @@ bool ptoi_running_oldest(const struct window *w, const struct running_line *line
 /* How many kernels have ended; *any: one of them runs. */
 uint64_t ptoi_running_count(const struct running_line *line, int count, bool (*ignores)(const PTOKernel *kernel),
                             bool *any);
+/* The thread runs one of these kernels. */
+bool ptoi_running_on(const struct running_line *line, int count, int32_t thread);
 /* The task of a line or a note, unless it is none that the window holds. */
 bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
 

@@ -1,8 +1,10 @@
 /* progress.c - see progress.h. */
 #include "progress.h"
+#include "debug/crash.h"
 #include "engine/running.h"
 #include "shared/system.h"
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { TERMINAL_MS = 200, FILE_MS = 5000 };
@@ -11,7 +13,8 @@ static const char *wait_name(const struct flow *f)
 {
     const int stall = load_relaxed(&f->current); /* relaxed: a glimpse */
     if (stall != PTO_STALL_NONE) return pto_stall_reason_name((PTOStallReason)stall);
-    return load_relaxed(&f->awaits_now) ? "await" : NULL;
+    if (load_relaxed(&f->awaits_now)) return "await";
+    return load_relaxed(&f->ends_now) ? "end of the run" : NULL;
 }
 
 /* Resident; 0: not known. */
@@ -59,18 +62,56 @@ void ptoi_progress_end(struct progress *p)
     if (p->was_shown && p->is_terminal) fputc('\n', stderr);
 }
 
-void ptoi_progress_roles(PTORuntime *rt, const PTOSite *site)
+static uint64_t count_uncompleted(const struct window *w)
+{
+    const uint64_t head = load_relaxed(&w->task_head); /* relaxed: a glimpse */
+    uint64_t count = 0;
+    for (uint64_t id = load_relaxed(&w->task_tail); id < head; id++)
+        count += load_relaxed(window_completed(w, id)) != id + 1;
+    return count;
+}
+
+struct progress_seen ptoi_progress_see(const PTORuntime *rt, uint64_t first, int32_t thread)
+{
+    struct progress_seen seen = {.site = rt->now.site, .submitted = rt->now.number - first, .thread = thread};
+    uint64_t left = count_uncompleted(rt->core.window);
+    if (!ptoi_crash_running(&seen.kernel, &seen.kernel_site, &seen.number))
+        seen.kernel = NULL;
+    else if (left == 0)
+        left = 1; /* it is executed inline, past the window */
+    seen.completed = seen.submitted > left ? seen.submitted - left : 0;
+    return seen;
+}
+
+/* The kernel that the orchestrator runs, unless a line of the engine has it. */
+static void add_inline(const struct progress_seen *seen, char *text, size_t size)
+{
+    const size_t n = strlen(text);
+    char place[300] = "";
+    if (seen->kernel_site)
+        snprintf(place, sizeof place, ", %.250s:%d:%d", seen->kernel_site->file, seen->kernel_site->line,
+                 pto_site_column(seen->kernel_site));
+    snprintf(text + n, size - n, "\n  kernel '%.100s' (task %llu%s)", seen->kernel->name,
+             (unsigned long long)seen->number, place);
+}
+
+void ptoi_progress_roles(PTORuntime *rt, const struct progress_seen *seen)
 {
     struct core *core = &rt->core;
-    char running[3000] = "", place[300] = "";
+    char running[3500] = "", place[300] = "";
     const PTOSite *first;
     int count = 0;
     const struct running_line *lines = core->engine->lines ? core->engine->lines(core, &count) : NULL;
-    if (lines) ptoi_running_describe(core->window, lines, count, 0, running, sizeof running, &first);
+    if (lines) ptoi_running_describe(core->window, lines, count, 0, running, sizeof running - 500, &first);
+    if (seen->kernel && !ptoi_running_on(lines, count, seen->thread)) add_inline(seen, running, sizeof running);
     const char *wait = wait_name(&core->orch.flow);
-    if (site) snprintf(place, sizeof place, " at %.250s:%d:%d", site->file, site->line, pto_site_column(site));
-    const uint64_t head = load_relaxed(&core->window->task_head), tail = load_relaxed(&core->window->task_tail);
-    fprintf(stderr, "orchestrator: %s%s%s\nscheduler: %llu tasks in flight\nworkers: %s%s\n",
-            wait ? "waits, " : "runs the program", wait ? wait : "", place,
-            (unsigned long long)(head > tail ? head - tail : 0), running[0] ? "run" : "no kernel runs", running);
+    if (seen->site)
+        snprintf(place, sizeof place, " at %.250s:%d:%d", seen->site->file, seen->site->line,
+                 pto_site_column(seen->site));
+    fprintf(stderr, "orchestrator: %s%s%s\nscheduler: %llu tasks completed, %llu in flight\nworkers: %s%s\n",
+            wait           ? "waits, "
+            : seen->kernel ? "runs a kernel"
+                           : "runs the program",
+            wait ? wait : "", place, (unsigned long long)seen->completed,
+            (unsigned long long)(seen->submitted - seen->completed), running[0] ? "run" : "no kernel runs", running);
 }

@@ -42,9 +42,11 @@ static struct {
     PTORuntime *rt;
     struct watch_config config;
     struct progress progress;
-    /* SIGUSR1 came: where the orchestrator was, if the signal came to its thread */
+    /* SIGUSR1 came; only while it is false does a handler write `seen` */
     _Atomic bool is_asked;
-    _Atomic(const PTOSite *) asked_site;
+    _Atomic bool is_passed_on; /* it came to another thread than the orchestrator's, which alone can answer */
+    struct progress_seen seen;
+    uint64_t first_task; /* its number */
     pthread_t orchestrator;
     int32_t orchestrator_thread; /* as debug/backtrace.h numbers threads */
     pthread_t thread;
@@ -61,9 +63,14 @@ static void on_question(int number)
 {
     (void)number;
     const int why = errno;
-    if (pthread_equal(pthread_self(), signals.orchestrator)) signals.asked_site = signals.rt->now.site;
-    signals.is_asked = true;
-    sem_post(&signals.wake);
+    if (!pthread_equal(pthread_self(), signals.orchestrator)) {
+        signals.is_passed_on = true;
+        sem_post(&signals.wake);
+    } else if (!signals.is_asked) {
+        signals.seen = ptoi_progress_see(signals.rt, signals.first_task, signals.orchestrator_thread);
+        signals.is_asked = true;
+        sem_post(&signals.wake);
+    }
     errno = why;
 }
 
@@ -199,7 +206,12 @@ static void *watch_run(void *arg)
                 _exit(signals.taken ? 128 + signals.taken : HOST_RUN);
             }
         }
-        if (atomic_exchange(&signals.is_asked, false)) ptoi_progress_roles(signals.rt, signals.asked_site);
+        if (atomic_exchange(&signals.is_passed_on, false)) pthread_kill(signals.orchestrator, SIGUSR1);
+        if (signals.is_asked) {
+            const struct progress_seen seen = signals.seen;
+            signals.is_asked = signals.is_passed_on = false;
+            ptoi_progress_roles(signals.rt, &seen);
+        }
         if (signals.config.has_progress) ptoi_progress_look(&signals.progress);
         if (!signals.taken) look_at_ranks();
         if (!signals.taken) continue;
@@ -219,7 +231,7 @@ void ptoi_watch_begin(PTORuntime *rt, const struct watch_config *config)
     signals.orchestrator = pthread_self();
     signals.orchestrator_thread = ptoi_backtrace_thread();
     signals.is_asked = false;
-    signals.asked_site = NULL;
+    signals.first_task = rt->now.number;
     ptoi_progress_begin(&signals.progress, rt);
     signals.is_over = signals.is_reported = false;
     signals.kernel = NULL;
@@ -237,10 +249,13 @@ void ptoi_watch_begin(PTORuntime *rt, const struct watch_config *config)
 void ptoi_watch_end(void)
 {
     if (!signals.active) return;
-    for (int i = 0; i < SIGNALS; i++) sigaction(watched[i], &signals.before[i], NULL);
+    for (int i = 0; i < SIGNALS; i++)
+        if (watched[i] != SIGUSR1) sigaction(watched[i], &signals.before[i], NULL);
     signals.is_over = true;
     sem_post(&signals.wake);
     pthread_join(signals.thread, NULL);
+    for (int i = 0; i < SIGNALS; i++) /* the thread has sent it for the last time */
+        if (watched[i] == SIGUSR1) sigaction(watched[i], &signals.before[i], NULL);
     if (signals.config.has_progress) ptoi_progress_end(&signals.progress);
     signals.active = false;
 }

@@ -26,6 +26,7 @@ struct flow {
     uint64_t wake_at;
     struct meter meter;      /* where all the time goes */
     _Atomic bool awaits_now; /* it is in an await: relaxed, like `current` */
+    _Atomic bool ends_now;   /* the program has returned, and it waits for the end of the run: likewise */
     _Atomic int current;     /* PTOStallReason: relaxed, it orders nothing */
 };
 

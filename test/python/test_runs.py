@@ -1,5 +1,7 @@
-"""Runs of calls from Python: runtimes, pools, threads, cancelling, Ctrl-C."""
+"""Runs of calls from Python: runtimes, pools, threads, forks, cancelling, Ctrl-C."""
+import concurrent.futures
 import gc
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,6 +19,16 @@ from ptoc import _library as c
 from ptoc import _runtime
 
 from shared_program import m, matrix, path
+
+given = ptoc.tensor(matrix())  # a forked child has it, too
+
+
+def twice_in_a_child():
+    with ptoc.no_wait():
+        first = m.plus(given, matrix())
+    with ptoc.Runtime(engine="serial"):
+        m.plus(first, matrix())
+    return np.asarray(m.plus(first, matrix())).tolist()  # on the default runtime again
 
 
 class Runs(unittest.TestCase):
@@ -230,6 +242,20 @@ class Runs(unittest.TestCase):
         for t in threads:
             t.join()
         self.assertEqual(good, [True] * 4)
+
+    def test_a_forked_child_makes_a_default_runtime_of_its_own(self):
+        m.plus(matrix(), matrix())  # the parent has one
+        with ptoc.Runtime() as runtime:
+            with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as processes:
+                with self.assertRaisesRegex(ptoc.RunError, "in a forked child"):
+                    processes.submit(twice_in_a_child).result(timeout=120)
+            np.testing.assert_array_equal(m.plus(matrix(), matrix()), 2 * matrix())
+        self.assertIsNone(runtime._handle)
+        for _ in range(2):
+            with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as processes:
+                for _ in range(2):
+                    self.assertEqual(processes.submit(twice_in_a_child).result(timeout=120), (3 * matrix()).tolist())
+        np.testing.assert_array_equal(m.plus(matrix(), matrix()), 2 * matrix())
 
     def test_a_function_keeps_its_program(self):
         scale = ptoc.compile(path).scale

@@ -2,6 +2,7 @@
  * for, asleep. */
 #include "cells.h"
 #include "engines.h"
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -46,6 +47,44 @@ TEST(p7_live_data_larger_than_the_heap_is_a_proved_deadlock_with_a_report)
         *s = (struct shared){.n = 4}; /* and the next run is right */
         EXPECT_EQ(pto_runtime_run(rt, hoard, s), PTO_OK);
         pto_runtime_destroy(rt);
+    }
+}
+
+static void nested(PTORuntime *rt, void *arg)
+{
+    const int64_t count = *(int64_t *)arg;
+    for (int depth = 0; depth < 3; depth++) {
+        pto_scope_begin(rt);
+        for (int64_t i = 0; i < count; i++) {
+            void *t = NULL;
+            if (SUBMIT(rt, &set, PTO_OUTPUT(&t, 0, I64(1)), PTO_SCALAR(i)) < 0) return;
+        }
+    }
+}
+
+TEST(the_bytes_of_a_deadlock_add_up_and_scopes_without_a_place_have_their_depth)
+{
+    for (int checked = 0; checked < 2; checked++) {
+        PTOConfig c = {.heap_bytes = checked ? 2048 : 1024, .heap_rings = 1, .checked = checked};
+        EACH_ENGINE(c)
+        {
+            PTORuntime *rt = create(&c);
+            int64_t count = 8;
+            EXPECT_EQ(pto_runtime_run(rt, nested, &count), PTO_ERR_DEADLOCK);
+            const char *text = pto_last_error(rt), *takes = "; each buffer takes a multiple of 64";
+            EXPECT(strstr(text, checked ? "  128 bytes are needed" : "  64 bytes are needed"));
+            EXPECT(strstr(text, checked ? ", 2048 are held by open scopes" : ", 1024 are held by open scopes"));
+            EXPECT(strstr(text, "largest free piece has 0") && strstr(text, takes));
+            EXPECT_EQ(strstr(text, ", with the guard of a checked run\n") != NULL, checked);
+            for (int depth = 1; depth <= 2; depth++) {
+                char scope[80];
+                snprintf(scope, sizeof scope, "  held by a scope at depth %d: %d bytes in 8 buffers", depth,
+                         (int)c.heap_bytes / 2);
+                EXPECT(strstr(text, scope));
+            }
+            EXPECT(!strstr(text, "the run itself"));
+            pto_runtime_destroy(rt);
+        }
     }
 }
 

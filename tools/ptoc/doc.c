@@ -1,6 +1,6 @@
 /* doc.c - ptoc doc: a page about a module, in Markdown.
  * Idea       the comment at the head of the file, and each declaration as it stands in the source up to its body, with
- *            the comment above it.
+ *            the comments directly before it, and that which ends its line where it has no body.
  * Owner      nothing.
  * Invariant  a file with a syntax error has no page.
  * Tests      test/lit/build/doc.test
@@ -19,40 +19,106 @@ static const struct {
                 {AST_KERNEL, "Kernels"},
                 {AST_ORCH, "Functions"}};
 
-/* The lines of `//` in [text, end), without the slashes, as a paragraph. */
+/* Comments with no empty line between them; empty: there are none. */
+struct comments {
+    const char *begin, *end;
+};
+
+/* Behind the comment at p; p: there is none. */
+static const char *comment_end(const char *p, const char *end)
+{
+    if (end - p < 2 || p[0] != '/' || (p[1] != '/' && p[1] != '*')) return p;
+    const bool is_line = p[1] == '/';
+    const char *stop = is_line ? memchr(p, '\n', (size_t)(end - p)) : memmem(p + 2, (size_t)(end - p - 2), "*/", 2);
+    return !stop ? end : is_line ? stop : stop + 2;
+}
+
+static struct comments comments_at_head(const char *text, const char *end)
+{
+    struct comments found = {text, text};
+    int newlines = 0;
+    for (const char *p = text; p < end && newlines <= 1;) {
+        const char *stop = comment_end(p, end);
+        if (stop > p) {
+            found.end = stop;
+            newlines = 0;
+        } else if (!isspace((unsigned char)*p)) {
+            break;
+        } else {
+            newlines += *p == '\n';
+            stop = p + 1;
+        }
+        p = stop;
+    }
+    return found;
+}
+
+/* Those directly before a declaration; from: where the one before ends. */
+static struct comments comments_before(const char *from, const char *at)
+{
+    struct comments found = {at, at};
+    int newlines = 0;
+    for (const char *p = from; p < at;) {
+        const char *stop = comment_end(p, at);
+        if (stop > p) {
+            if (newlines > 1 || found.begin == found.end) found.begin = p;
+            found.end = stop;
+            newlines = 0;
+        } else if (!isspace((unsigned char)*p)) {
+            break;
+        } else {
+            newlines += *p == '\n';
+            stop = p + 1;
+        }
+        p = stop;
+    }
+    return newlines <= 1 ? found : (struct comments){at, at};
+}
+
+/* That which ends the line. */
+static struct comments comment_behind(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    return (struct comments){at, comment_end(at, end)};
+}
+
+/* A line without its margin: spaces, and in a block a star and one more. */
+static void add_line(struct strbuf *b, const char *line, const char *stop, bool is_block)
+{
+    while (is_block && line < stop && (*line == ' ' || *line == '\t')) line++;
+    if (is_block && line < stop && *line == '*') line++;
+    if (line < stop && *line == ' ') line++;
+    while (stop > line && isspace((unsigned char)stop[-1])) stop--;
+    strbuf_add(b, line, (size_t)(stop - line));
+    strbuf_putc(b, '\n');
+}
+
+/* Its lines; the first and the last of a block may have its marks alone. */
 static void add_comment(struct strbuf *b, const char *text, const char *end)
 {
-    for (const char *line = text; line < end;) {
-        const char *stop = memchr(line, '\n', (size_t)(end - line));
-        if (!stop) stop = end;
-        while (line < stop && *line == ' ') line++;
-        if (stop - line >= 2 && line[0] == '/' && line[1] == '/') {
-            line += 2;
-            if (line < stop && *line == ' ') line++;
-            strbuf_add(b, line, (size_t)(stop - line));
-        }
-        strbuf_putc(b, '\n');
-        line = stop + 1;
-    }
+    const bool is_block = text[1] == '*';
+    text += 2;
+    if (is_block) end -= 2;
+    while (end > text && isspace((unsigned char)end[-1])) end--;
+    for (const char *line = text; is_block && line < end && isspace((unsigned char)*line); line++)
+        if (*line == '\n') text = line + 1;
+    do {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        add_line(b, text, stop ? stop : end, is_block);
+        text = stop ? stop + 1 : end;
+    } while (text < end);
 }
 
-static bool is_comment(const char *line, const char *end)
+/* As a paragraph. */
+static void add_comments(struct strbuf *b, struct comments c)
 {
-    while (line < end && *line == ' ') line++;
-    return end - line >= 2 && line[0] == '/' && line[1] == '/';
-}
-
-/* Where the comment begins that stands directly above the line of `at`; that line, if there is none. */
-static const char *comment_above(const char *text, const char *at)
-{
-    while (at > text && at[-1] != '\n') at--;
-    while (at > text) {
-        const char *line = at - 1;
-        while (line > text && line[-1] != '\n') line--;
-        if (!is_comment(line, at)) break;
-        at = line;
+    const bool any = c.begin < c.end;
+    while (c.begin < c.end) {
+        const char *stop = comment_end(c.begin, c.end);
+        add_comment(b, c.begin, stop);
+        for (c.begin = stop; c.begin < c.end && isspace((unsigned char)*c.begin);) c.begin++;
     }
-    return at;
+    if (any) strbuf_putc(b, '\n');
 }
 
 /* Where the head of the declaration ends: its body, if it has one. */
@@ -73,47 +139,42 @@ static const char *head_end(const char *begin, const char *end)
     return body;
 }
 
-static void add_item(struct strbuf *b, const struct source *source, const struct ast *n)
+static bool has_body(const struct ast *n) { return n->kind == AST_KERNEL || n->kind == AST_ORCH; }
+
+/* Where the comments of the next declaration may begin; before: NULL, or the declaration before it. */
+static const char *next_from(const struct source *source, const struct ast *before)
+{
+    if (!before) return source->text;
+    return comment_behind(source->text + before->at.end, source->text + source->length).end;
+}
+
+static void add_item(struct strbuf *b, const struct source *source, const struct ast *before, const struct ast *n)
 {
     const char *begin = source->text + n->at.begin, *end = source->text + n->at.end;
-    const char *line = begin;
-    while (line > source->text && line[-1] != '\n') line--;
-    const char *comment = comment_above(source->text, begin);
-    const bool has_body = n->kind == AST_KERNEL || n->kind == AST_ORCH;
     strbuf_puts(b, "```pto\n");
-    const char *stop = has_body ? head_end(begin, end) : end;
+    const char *stop = has_body(n) ? head_end(begin, end) : end;
     strbuf_add(b, begin, (size_t)(stop - begin));
     strbuf_puts(b, "\n```\n\n");
-    if (comment < line) {
-        add_comment(b, comment, line);
-        strbuf_putc(b, '\n');
-    }
+    add_comments(b, comments_before(next_from(source, before), begin));
+    if (stop == end) add_comments(b, comment_behind(end, source->text + source->length));
 }
 
 static void add_page(struct strbuf *b, const struct source *source, const struct program_ast *program)
 {
-    const char *slash = strrchr(source->path, '/'), *head_of_file = source->text;
-    const char *const limit = source->text + source->length;
-    const char *head = head_of_file;
-    while (head < limit && is_comment(head, limit)) {
-        const char *stop = memchr(head, '\n', (size_t)(limit - head));
-        head = stop ? stop + 1 : limit;
-    }
+    const char *slash = strrchr(source->path, '/');
+    const struct ast *first = program->items;
+    const struct comments head = comments_at_head(source->text, source->text + source->length);
     strbuf_printf(b, "# %s\n\n", slash ? slash + 1 : source->path);
-    bool belongs_to_item = false; /* the comment stands directly above the first declaration */
-    for (const struct ast *n = program->items; n; n = n->next)
-        belongs_to_item |= comment_above(source->text, source->text + n->at.begin) == head_of_file;
-    if (head > head_of_file && !belongs_to_item) {
-        add_comment(b, head_of_file, head);
-        strbuf_putc(b, '\n');
-    }
+    /* unless it stands directly before the first declaration */
+    if (!first || comments_before(source->text, source->text + first->at.begin).begin != head.begin)
+        add_comments(b, head);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         bool any = false;
-        for (const struct ast *n = program->items; n; n = n->next) {
+        for (const struct ast *n = program->items, *before = NULL; n; before = n, n = n->next) {
             if (n->kind != sections[i].kind) continue;
             if (!any) strbuf_printf(b, "## %s\n\n", sections[i].title);
             any = true;
-            add_item(b, source, n);
+            add_item(b, source, before, n);
         }
     }
 }

@@ -10,7 +10,8 @@
  *                 Two buffers that share a block after pto_tensor_detach are separated, with a copy, when one of them
  *                 is written or a second address of the block becomes known.
  * Threads         retain, release, views, describe: any thread, never block.  Everything else: any thread, may block;
- *                 foreign code is called with no lock of the library held.  After a fork the child may only release.
+ *                 foreign code is called with no lock of the library held.  After a fork the child may only release,
+ *                 unless no other thread of the parent was in a call of the library.
  * Status          a function that returns a pointer returns NULL on failure: pto_last_status has the status of this
  *                 thread's last such failure and pto_last_error(NULL) its text.  Nothing is half done after a failure.
  *                 Misuse is PTO_ERR_MISUSE; releasing more often than retained ends the program.

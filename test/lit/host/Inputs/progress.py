@@ -1,8 +1,13 @@
-"""progress.py PROGRAM - asks a run by SIGUSR1 while it waits in an await, and reads the lines of --progress on a terminal and in a file."""
-import os, pty, re, signal, subprocess, sys, time
+"""progress.py PROGRAM - asks a run by SIGUSR1 while it waits in an await, for its end or in a kernel, and reads the lines of --progress on a terminal and in a file."""
+import ctypes, os, pty, re, signal, subprocess, sys, time
 
 program = sys.argv[1]
-words = [program, "--input", "x=zeros", "--defer", "--quiet", "--workers", "vector=1"]
+alone = [program, "--input", "x=zeros", "--quiet", "--workers", "vector=1"]
+words = [*alone, "--entry", "main", "--defer"]
+
+
+def tgkill(pid, thread, number):
+    ctypes.CDLL(None).tgkill(pid, thread, number)
 
 
 def catches(pid, number):
@@ -10,7 +15,7 @@ def catches(pid, number):
     return caught and int(caught[1], 16) >> (number - 1) & 1
 
 
-def answers(engine, send, **options):
+def answers(engine, send, words=words, **options):
     """What a run writes that is asked five times a second from the moment at which it takes the signal."""
     p = subprocess.Popen([*words, "--set", "times=8", "--engine", engine], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
     while p.poll() is None:
@@ -18,15 +23,31 @@ def answers(engine, send, **options):
             send(p.pid, signal.SIGUSR1)
         time.sleep(0.2)
     out, err = p.communicate()
-    assert p.returncode == 0 and "ends 8" in out, (p.returncode, out, err)
+    assert p.returncode == 0 and ("ends 8" in out or "leave" in words), (p.returncode, out, err)
     assert re.search(r"^workers: run\n  kernel 'slow' \(task \d", err, re.M), err
+    counts = [(int(completed), int(flies)) for completed, flies in re.findall(r"^scheduler: (\d+) tasks completed, (\d+) in flight$", err, re.M)]
+    assert counts == sorted(counts, key=lambda count: count[0]) and 0 < counts[-1][0] <= 8 and all(sum(count) <= 8 for count in counts), err
     return err
+
+
+def by_thread(pid, number):
+    """To each thread but the first: what only the first knows is there all the same."""
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        if int(thread) != pid:
+            tgkill(pid, int(thread), number)
 
 
 for engine in ("threads", "process"):
     err = answers(engine, os.kill)
-    assert re.search(r"^orchestrator: waits, await( at .*progress.pto:9:\d+)?$", err, re.M), err
-    assert re.search(r"^scheduler: [1-8] tasks in flight$", err, re.M), err
+    assert re.search(r"^orchestrator: waits, await( at .*progress.pto:12:\d+)?$", err, re.M), err
+    assert re.search(r"^scheduler: [0-7] tasks completed, [1-8] in flight$", err, re.M), err
+    for send in (os.kill, by_thread):
+        err = answers(engine, send, [*alone, "--entry", "leave", "--defer"])
+        assert re.search(r"^orchestrator: waits, end of the run\nscheduler: [0-7] tasks completed, [1-8] in flight$", err, re.M), err
+# What the orchestrator's thread runs itself is a kernel that runs, and no task that has completed.
+for more in ([], ["--defer"]):
+    err = answers("serial", os.kill, [*alone, "--entry", "main", *more])
+    assert re.search(r"^orchestrator: runs a kernel at .*progress.pto:\d+:\d+\nscheduler: [0-7] tasks completed, 1 in flight$", err, re.M), err
 # Asked by name, as pkill does it, the worker process gets the signal too.
 answers("process", os.killpg, start_new_session=True)
 master, slave = pty.openpty()

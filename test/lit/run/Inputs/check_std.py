@@ -30,6 +30,7 @@ def squares(seed, count):
     t = (s ^ s >> 27) * 0x3c79ac492ba7b653 & MASK
     h = (t ^ t >> 33) * 0x1c69b3f74ac4ae35 & MASK
     key = h ^ h >> 27 | 1
+    key ^= 0x5851f42d4c950000 if key >> 16 == 0 else 0
     out = []
     for n in range(count):
         y = n * key & MASK
@@ -129,6 +130,7 @@ CASES = {
         (f"unique{end}(x)", f"x: {t}[N], o: {t}[?m]", np.unique, 0)]],
     "rng": [
         ("bits(out o, -5, 2, 1, N + 3)", "o: u64[M, N]", lambda o: numbers_of(o.shape, 2, 1, o.shape[1] + 3, -5), 0),
+        ("bits(out o, 0, 0, 0, N)", "o: u64[M, N]", lambda o: numbers_of(o.shape, 0, 0, o.shape[1], 0), 0),
         ("uniform(out o, 7, 0, 0, N)", "o: f32[M, N]", lambda o: (numbers_of(o.shape, 0, 0, o.shape[1], 7) >> 40) * 2.0 ** -24, 0),
         ("uniform(out o, 7, 0, 0, N)", "o: f64[M, N]", lambda o: (numbers_of(o.shape, 0, 0, o.shape[1], 7) >> 11) * 2.0 ** -53, 0),
         ("normal(out o, 7, 0, 0, N)", "o: f32[M, N]", lambda o: np.sqrt(-2 * np.log(((numbers_of(o.shape, 0, 0, o.shape[1], 7) >> 40) + 1) * 2.0 ** -24))
