@@ -206,6 +206,15 @@ class Options(Check):
         result = run(self.launcher(ranks) + self.command("multiply", options))
         self.expect("%s on %d ranks" % (options, ranks), result[0] == code and text in result[2] and result[2].count("error") == 1, *result)
 
+    def other_wire(self):
+        """PTO_WIRE names a wire that joins fewer processes than the launcher has started."""
+        for launcher in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"):
+            for options in ([], ["--ranks", "2"]):
+                output = self.path("unjoined")
+                code, out, err = run(self.launcher(2) + self.command("multiply", options + ["--output", "C=" + output]), **{launcher: "3"})
+                self.expect("another wire, %s" % launcher, code == 2 and err.count("has started 3 processes, and MPI knows 2: they belong to different MPIs") == 2
+                            and not os.path.exists(output), code, out, err)
+
     def counts(self):
         for ranks in (2, 3, 4):
             rows, cols = grid(ranks)
@@ -379,5 +388,5 @@ class Options(Check):
 
 
 if __name__ == "__main__":
-    follow(Options, Options.counts, Options.spread, Options.waits, Options.lines, Options.options, Options.in_place, Options.refusals, Options.memory, Options.given_back, Options.unlike,
-           Options.failures, Options.ptoc_run)
+    follow(Options, Options.counts, Options.spread, Options.waits, Options.lines, Options.options, Options.in_place, Options.refusals, Options.other_wire, Options.memory, Options.given_back,
+           Options.unlike, Options.failures, Options.ptoc_run)
