@@ -48,9 +48,17 @@ static uint64_t hash_of_home(const struct distribution *home)
     return hash;
 }
 
+static bool is_expected(const struct session *s, const PTOFormal *formal)
+{
+    bool is_found = false;
+    for (int k = 0; k < s->options.expect_count; k++) is_found |= ptoi_setting_is(&s->options.expects[k], formal->name);
+    return is_found;
+}
+
 static void add_formal(const struct session *s, struct numbers *n, int32_t f)
 {
     const PTOFormal *formal = &s->entry->formals[f];
+    const struct argument *a = &s->arguments[f];
     if (!session_is_tensor(formal)) {
         add(n, "the scalar", formal->name, (uint64_t)s->scalars[f].i64,
             formal->type != PTO_F32 && formal->type != PTO_F64 ? IS_NUMBER : IS_HASH);
@@ -58,7 +66,10 @@ static void add_formal(const struct session *s, struct numbers *n, int32_t f)
     }
     for (int32_t k = 0; k < formal->rank; k++)
         add(n, "an extent of", formal->name, (uint64_t)s->formals[f].array.shape[k], IS_NUMBER);
-    add(n, "--dist of", formal->name, hash_of_home(&s->arguments[f].home), IS_HASH);
+    add(n, "--dist of", formal->name, hash_of_home(&a->home), IS_HASH);
+    add(n, "the seed of", formal->name, a->input ? a->input->fill.seed : 0, IS_NUMBER);
+    add(n, "--output of", formal->name, a->output != NULL, IS_NUMBER);
+    add(n, "--expect of", formal->name, is_expected(s, formal), IS_NUMBER);
 }
 
 static void add_program(const struct session *s, struct numbers *n)
@@ -71,10 +82,10 @@ static void add_program(const struct session *s, struct numbers *n)
 static struct number *collect(const struct session *s, struct numbers *n)
 {
     const struct dist_config config = ptoi_ranked_config(s);
-    const int64_t heap = s->options.config.heap_bytes;
-    enum { OTHERS = 16 };
-    n->all = calloc((size_t)s->entry->formal_count * (PTO_MAX_RANK + 1) + (size_t)s->entry->dim_count + OTHERS,
-                    sizeof *n->all);
+    const int64_t heap = s->options.config.heap_bytes, rings = s->options.config.heap_rings;
+    const char *cpu = s->options.cpu;
+    enum { OF_ARRAY = PTO_MAX_RANK + 4, OTHERS = 20 };
+    n->all = calloc((size_t)s->entry->formal_count * OF_ARRAY + (size_t)s->entry->dim_count + OTHERS, sizeof *n->all);
     if (!n->all) return NULL;
     add_program(s, n);
     for (int32_t v = 0; v < s->entry->dim_count; v++)
@@ -84,6 +95,8 @@ static struct number *collect(const struct session *s, struct numbers *n)
     add(n, "the option", "--copies", (uint64_t)config.copy_bytes, IS_NUMBER);
     add(n, "the option", "--sends", (uint64_t)config.sends, IS_NUMBER);
     add(n, "the option", "--heap", heap > 0 ? (uint64_t)heap : (uint64_t)-1, IS_OPTION);
+    add(n, "the option", "--rings", rings > 0 ? (uint64_t)rings : (uint64_t)-1, IS_OPTION);
+    add(n, "the option", "--cpu", ptoi_dist_mix_text(1, cpu), IS_HASH);
     add(n, "the option", "--everywhere", (uint64_t)s->options.everywhere_bytes, IS_OPTION);
     add(n, "the option", "--stats", s->options.stats, IS_NUMBER);
     add(n, "the option", "--check", s->options.check, IS_NUMBER);

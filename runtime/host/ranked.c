@@ -49,7 +49,7 @@ int64_t ptoi_ranked_grace_ms(const struct session *s)
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */
 
-/* "8x1": numbers of at least 1; returns how many, 0: it is no such list. */
+/* "8x1": returns how many numbers, 0: it is no such list. */
 static int read_numbers(const char *text, size_t length, int64_t *numbers)
 {
     int count = 0;
@@ -60,7 +60,7 @@ static int read_numbers(const char *text, size_t length, int64_t *numbers)
             if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, *at - '0', &number))
                 return 0;
         const bool goes_on = at < end && *at == 'x' && at + 1 < end;
-        if (at == digits || number < 1 || count == PTO_MAX_RANK || (at < end && !goes_on)) return 0;
+        if (at == digits || count == PTO_MAX_RANK || (at < end && !goes_on)) return 0;
         numbers[count] = number;
         at += goes_on;
     }
@@ -75,6 +75,13 @@ static const PTOFormal *find_array(const struct session *s, const struct host_se
             return session_is_tensor(formal) && formal->direction != PTO_HOST ? formal : NULL;
     }
     return NULL;
+}
+
+static bool has_zero(const int64_t *numbers, int count)
+{
+    bool has = false;
+    for (int k = 0; k < count; k++) has |= numbers[k] == 0;
+    return has;
 }
 
 static int bind_distribution(struct session *s, const struct host_setting *setting)
@@ -94,6 +101,10 @@ static int bind_distribution(struct session *s, const struct host_setting *setti
                          "--dist %.*s=%s: '%s' has %d dimensions: cells, ':' and the grid of ranks are expected, as %s",
                          setting->length, setting->name, setting->value, formal->name, formal->rank,
                          formal->rank == 1 ? "4096:8 or :8" : "256x256:8x8 or :8x1");
+    if ((length > 0 && has_zero(cell, cells)) || has_zero(home->grid, grid))
+        return host_fail(&s->error, HOST_USAGE, "--dist %.*s=%s: 0 is no number of %s: at least 1 is expected",
+                         setting->length, setting->name, setting->value,
+                         has_zero(home->grid, grid) ? "ranks" : "elements of a cell");
     home->rank = formal->rank;
     home->unit = (int32_t)pto_type_bytes(formal->type);
     for (int32_t k = 0; k < formal->rank; k++) {

@@ -26,6 +26,9 @@
  * not ended by its window at most. */
 enum { SMALL_BYTES = 1024, SYNCHRONOUS = 8 };
 
+/* Note [signed numbers]: MPI_MAX of MPICH 4.0.2 and of Open MPI 4.1.2 compares numbers of MPI_UINT64_T as signed ones
+ * (pmodels/mpich #6083, open-mpi/ompi #10276).  So numbers are given as signed ones that have the same order. */
+
 /* What is reduced: the numbers, their complements, and in the last reduction of a run how many ordinary ones the rank
  * has begun. */
 enum { BEGUN = 2 * WIRE_REDUCED, WORDS };
@@ -39,7 +42,7 @@ struct reduction {
     MPI_Request request;
     bool is_begun;
     uint64_t count; /* that were begun */
-    uint64_t given[WORDS], found[WORDS];
+    int64_t given[WORDS], found[WORDS];
 };
 
 /* A failure that is being sent. */
@@ -260,15 +263,21 @@ static void mpi_cancel(struct wire *wire)
 
 /* ---- agreement --------------------------------------------------------------------------------------------------- */
 
+/* See Note [signed numbers]; each is the other's inverse. */
+static int64_t to_signed(uint64_t number) { return (int64_t)(number ^ (uint64_t)INT64_MIN); }
+static uint64_t from_signed(int64_t number) { return (uint64_t)number ^ (uint64_t)INT64_MIN; }
+
 /* The least is the complement of the most of the complements. */
+static uint64_t least_of(const struct reduction *r, int i) { return ~from_signed(r->found[WIRE_REDUCED + i]); }
+
 static bool begin_reduction(struct reduction *r, const uint64_t *mine, uint64_t ordinary)
 {
     for (int i = 0; i < WIRE_REDUCED; i++) {
-        r->given[i] = mine[i];
-        r->given[WIRE_REDUCED + i] = ~mine[i];
+        r->given[i] = to_signed(mine[i]);
+        r->given[WIRE_REDUCED + i] = to_signed(~mine[i]);
     }
-    r->given[BEGUN] = ordinary;
-    r->is_begun = is_fine(MPI_Iallreduce(r->given, r->found, WORDS, MPI_UINT64_T, MPI_MAX, r->ranks, &r->request));
+    r->given[BEGUN] = to_signed(ordinary);
+    r->is_begun = is_fine(MPI_Iallreduce(r->given, r->found, WORDS, MPI_INT64_T, MPI_MAX, r->ranks, &r->request));
     r->count += r->is_begun;
     return r->is_begun;
 }
@@ -288,7 +297,7 @@ static enum wire_answer complete_ordinary(struct mpi_wire *w)
     struct reduction *r = &w->ordinary;
     for (;;) {
         const enum wire_answer answer = r->is_begun ? test_reduction(r) : WIRE_DONE;
-        if (answer != WIRE_DONE || r->count >= w->last.found[BEGUN]) return answer;
+        if (answer != WIRE_DONE || r->count >= from_signed(w->last.found[BEGUN])) return answer;
         if (!begin_reduction(r, nothing, 0)) return WIRE_FAILED;
     }
 }
@@ -308,8 +317,8 @@ static enum wire_answer mpi_reduce(struct wire *wire, bool is_last, const uint64
         w->is_last_found = answer == WIRE_WAITS;
     }
     for (int i = 0; i < WIRE_REDUCED && answer == WIRE_DONE; i++) {
-        most[i] = r->found[i];
-        least[i] = ~r->found[WIRE_REDUCED + i];
+        most[i] = from_signed(r->found[i]);
+        least[i] = least_of(r, i);
     }
     return answer;
 }
@@ -432,7 +441,7 @@ static bool do_all_finalize(struct mpi_wire *w, bool all_come)
     if (r->is_begun || !begin_reduction(r, mine, 0)) return false;
     for (int64_t ns = STEP_NS, waited = 0; all_come || waited < GRACE_NS; waited += ns) {
         const enum wire_answer answer = test_reduction(r);
-        if (answer != WIRE_WAITS) return answer == WIRE_DONE && ~r->found[WIRE_REDUCED] == 1;
+        if (answer != WIRE_WAITS) return answer == WIRE_DONE && least_of(r, 0) == 1;
         ptoi_sleep_ns(ns);
         if (ns < LONGEST_NS) ns += STEP_NS;
     }

@@ -56,7 +56,7 @@ struct wire *ptoi_wire_open(bool *is_launched, char *message, size_t size)
     memcpy(&open, &symbol, sizeof open);
     if (!open) snprintf(message, size, "%s is a wire of another version", named ? named : "the wire over MPI");
     struct wire *wire = open ? open(message, size) : NULL;
-    if (!wire || named || wire->ranks == count) return wire;
+    if (!wire || launcher == LAUNCHERS || wire->ranks == count) return wire;
     snprintf(message, size, "the launcher has started %d processes, and MPI knows %d: they belong to different MPIs",
              count, wire->ranks);
     wire->ops->close(wire, true);

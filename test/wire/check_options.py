@@ -206,6 +206,15 @@ class Options(Check):
         result = run(self.launcher(ranks) + self.command("multiply", options))
         self.expect("%s on %d ranks" % (options, ranks), result[0] == code and text in result[2] and result[2].count("error") == 1, *result)
 
+    def other_wire(self):
+        """PTO_WIRE names a wire that joins fewer processes than the launcher has started."""
+        for launcher in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"):
+            for options in ([], ["--ranks", "2"]):
+                output = self.path("unjoined")
+                code, out, err = run(self.launcher(2) + self.command("multiply", options + ["--output", "C=" + output]), **{launcher: "3"})
+                self.expect("another wire, %s" % launcher, code == 2 and err.count("has started 3 processes, and MPI knows 2: they belong to different MPIs") == 2
+                            and not os.path.exists(output), code, out, err)
+
     def counts(self):
         for ranks in (2, 3, 4):
             rows, cols = grid(ranks)
@@ -248,7 +257,9 @@ class Options(Check):
         self.refused(["--ranks", "0"], "--ranks must be at least 1")
         self.refused(["--sends", "0"], "--sends must be at least 1")
         self.refused(["--dist", "Z=:1x2"], "--dist: there is no array 'Z'")
-        for wrong in (":2", "64:2x2", "64x64:0x2", "64x64", "x64:1x2", "64x:1x2", "64x64:2x2x", ":99999999999999999999x1", "64x64:2y2"):
+        for wrong, what in (("64x64:0x2", "ranks"), (":2x0", "ranks"), ("0x0:0x0", "ranks"), ("64x0:1x2", "elements of a cell")):
+            self.refused(["--dist", "A=" + wrong], "--dist A=%s: 0 is no number of %s: at least 1 is expected" % (wrong, what))
+        for wrong in (":2", "64:2x2", "0:0x0", "64x64", "x64:1x2", "64x:1x2", "64x64:2x2x", ":99999999999999999999x1", "64x64:2y2"):
             self.refused(["--dist", "A=" + wrong], "--dist A=%s: 'A' has 2 dimensions" % wrong)
         self.refused(["--dist", "A=:4294967296x4294967296"], "the grid is too large")
         numpy.save(self.path("short"), numpy.zeros((SIDE, SIDE), numpy.float32))
@@ -278,6 +289,18 @@ class Options(Check):
         self.other("again", ["A=%s", "--input", "A=" + rows, "--dist", "A=:3x1"], "A=:3x1", "A=:1x3", 2, "ranks 0 and 2 differ in --dist of 'A'")
         self.other("again", ["A=%s", "--input", "A=" + rows], "A=" + rows, "A=" + fewer, 4, "fewer.npy is f32[38, 16384], and f32[40, 16384] on rank 0 (on rank 2, ")
         self.other("steps", steps, "x=" + self.path("small"), "x=zeros", 2, "ranks 0 and 2 differ in the inputs of 'steps'")
+        made = ["y=%s", "--input", "x=random:1"] + steps[3:]
+        self.other("steps", made, "x=random:1", "x=random:2", 2, "ranks 0 and 2 differ in the seed of 'x': 1 and 2: start all ranks alike")
+        self.other("steps", made, "x=random:1", "x=random", 2, "ranks 0 and 2 differ in the seed of 'x': 1 and 0")
+        lost = self.path("lost")
+        for option, path in (("--output", lost), ("--expect", self.path("small"))):
+            word = "%s=y=%s" % (option, path)
+            for first, last, text in (("--quiet", word, "0 and 1"), (word, "--quiet", "1 and 0")):
+                result = run(self.launcher(3) + [self.program, "--entry", "steps"] + made[1:] + [first], PTO_LOCAL_LAST=first + ">" + last)
+                self.expect("%s, and %s on rank 2" % (first, last), result[0] == 2 and "ranks 0 and 2 differ in %s of 'y': %s" % (option, text) in result[2]
+                            and not os.path.exists(lost), *result)
+        self.other("steps", steps + ["--rings=2"], "--rings=2", "--quiet", 2, "ranks 0 and 2 differ in the option '--rings': 2 and default: start")
+        self.other("steps", steps + ["--cpu=base"], "--cpu=base", "--quiet", 2, "ranks 0 and 2 differ in the option '--cpu': start")
         with open(self.path("small"), "rb") as whole, open(self.path("half"), "wb") as half:
             half.write(whole.read()[:-4])
         self.other("steps", steps, "x=" + self.path("small"), "x=" + self.path("half"), 4, "(on rank 2, ")
@@ -379,5 +402,5 @@ class Options(Check):
 
 
 if __name__ == "__main__":
-    follow(Options, Options.counts, Options.spread, Options.waits, Options.lines, Options.options, Options.in_place, Options.refusals, Options.memory, Options.given_back, Options.unlike,
-           Options.failures, Options.ptoc_run)
+    follow(Options, Options.counts, Options.spread, Options.waits, Options.lines, Options.options, Options.in_place, Options.refusals, Options.other_wire, Options.memory, Options.given_back,
+           Options.unlike, Options.failures, Options.ptoc_run)

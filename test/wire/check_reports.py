@@ -208,6 +208,15 @@ class Reports(Check):
                                PTO_LOCAL_LAST="%s=%s>--quiet" % (option, self.file("shown.x")))
             self.expect("%s on one rank" % option, code == 2 and "ranks 0 and 1 differ in the option '%s': 1 and 0" % option in err, code, err, other)
 
+    def names(self):
+        """A schedule needs a name, and no other result has that of the schedule of a rank."""
+        one, other = self.file("w.npy"), os.path.join(self.folder, ".", "w.npy.1")
+        for options, text in ((["--record", one, "--output", "C=" + other], "--record and --output C write one file, %s.1" % one),
+                              (["--record", one, "--trace", other], "--trace and --record write one file, %s.1" % one),
+                              (["--record", "-"], "--record -: each rank writes a file of its own, FILE.0, FILE.1 and so on, so a name is needed")):
+            _, out, err = self.results(2, options, code=2)
+            self.expect("names: %s" % options, err == "error: %s\n" % text and out == "" and not os.path.exists(other) and not os.path.exists("-.0"), out, err)
+        self.results(2, ["--record", one, "--output", "C=" + one + ".2", "--trace", one])
 
     def schedule(self, rank, name="s"):
         """Its first line, and the tasks of each worker in their order; -1: messages."""
@@ -277,5 +286,5 @@ class Reports(Check):
 
 
 if __name__ == "__main__":
-    follow(Reports, Reports.graphs, Reports.other_graphs, Reports.traces, Reports.other_clocks, Reports.failures, Reports.reports, Reports.refused, Reports.schedules,
+    follow(Reports, Reports.graphs, Reports.other_graphs, Reports.traces, Reports.other_clocks, Reports.failures, Reports.reports, Reports.refused, Reports.names, Reports.schedules,
            Reports.other_schedules)

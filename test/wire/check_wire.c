@@ -32,6 +32,21 @@ static uint64_t most_of(bool is_last, uint64_t number)
     return most[0];
 }
 
+/* Numbers of 64 bits without a sign. */
+static void check_large(void)
+{
+    const uint64_t rank = (uint64_t)wire->rank, last = (uint64_t)wire->ranks - 1,
+                   mine[WIRE_REDUCED] = {rank ? rank : UINT64_MAX, (uint64_t)1 << 63 | rank, rank << 63, ~rank};
+    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    enum wire_answer answer;
+    while ((answer = wire->ops->reduce(wire, false, mine, least, most)) == WIRE_WAITS) nap();
+    expect(answer == WIRE_DONE, "a reduction of large numbers fails");
+    expect(least[0] == 1 && most[0] == UINT64_MAX, "the largest number is not the most");
+    expect(least[1] == (uint64_t)1 << 63 && most[1] == ((uint64_t)1 << 63 | last), "large numbers have another order");
+    expect(least[2] == 0 && most[2] == (uint64_t)1 << 63, "a large number is less than a small one");
+    expect(least[3] == ~last && most[3] == UINT64_MAX, "the largest numbers have another order");
+}
+
 static void wait_for(int count)
 {
     struct wire_ended ended[4];
@@ -274,6 +289,7 @@ int main(int argc, char **argv)
         return 2;
     }
     check_refusal();
+    check_large();
     for (uint64_t run = 1; run <= 40; run++) {
         if (run % 3 == 0)
             check_run(run);

@@ -2,13 +2,15 @@
  * same with an engine that runs nothing, and the graph as the result.
  *            A program that was built before from the same is started from the cache.
  * Invariant  the program has ptoc's standard streams and its working folder; a signal that ends it is reported.
- * Tests      test/lit/run/exit-codes.test
+ * Tests      test/lit/run/exit-codes.test, ranks.test
  */
 #include "build.h"
+#include "option_values.h"
 #include "output.h"
 #include "process.h"
 #include "support/vec.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,18 +51,30 @@ static bool is_started_once(const struct options *o)
     return false;
 }
 
+/* How many processes a launcher is to start, from a number as the program reads it; 1: none.  false: an error. */
+static bool count_launched(const struct options *o, const char *const *more, int64_t *ranks)
+{
+    const char *text = value_of(o, "--ranks");
+    *ranks = 1;
+    if (!text || plans_ranks(o, more) || (option_size(text, ranks) && *ranks <= INT32_MAX)) return true;
+    usage_error("--ranks takes a number from 1 to %" PRId32 ", not '%s'", INT32_MAX, text);
+    return false;
+}
+
 /* program: the path that it was built at, for its name too.  kept: a descriptor of a program that is executed instead,
  * or -1; closed here.  more: arguments after the user's, NULL-terminated, of ptoc graph; or NULL. */
 static int start(const struct options *o, const char *program, int kept, const char *const *more)
 {
     VEC(const char *) argv = {0};
-    char by_descriptor[64];
-    const char *slash = strrchr(program, '/'), *ranks = value_of(o, "--ranks");
-    const bool is_launched = ranks && strcmp(ranks, "1") != 0 && !plans_ranks(o, more);
+    char by_descriptor[64], count[32];
+    int64_t ranks;
+    const char *slash = strrchr(program, '/');
+    const bool is_launched = count_launched(o, more, &ranks) && ranks > 1;
+    snprintf(count, sizeof count, "%" PRId64, ranks);
     snprintf(by_descriptor, sizeof by_descriptor, "/proc/%ld/fd/%d", (long)getpid(), kept);
     const char *path = kept >= 0 ? by_descriptor : program;
     if (is_launched) {
-        const char *const launcher[] = {"mpirun", "-np", ranks, path};
+        const char *const launcher[] = {"mpirun", "-np", count, path};
         for (size_t i = 0; i < sizeof launcher / sizeof *launcher; i++) vec_push(&argv, launcher[i]);
         setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0); /* more ranks than processors are welcome */
     } else {
@@ -72,6 +86,8 @@ static int start(const struct options *o, const char *program, int kept, const c
     int code = process_run(is_launched ? NULL : path, argv.data, o->verbose);
     vec_free(&argv);
     if (kept >= 0) close(kept);
+    if (is_launched && code < 0)
+        fputs("ptoc: --ranks needs an MPI, whose 'mpirun' starts the ranks: install openmpi-bin or mpich\n", stderr);
     if (code > 128 && code - 128 != SIGINT && code - 128 != SIGTERM && code - 128 != SIGPIPE)
         fprintf(stderr, "ptoc: error: the program was ended by signal %d (%s)\n", code - 128, strsignal(code - 128));
     return code < 0 ? EXIT_ERRORS : code;
@@ -106,7 +122,11 @@ static int run_in_folder(const struct options *o, const char *const *more)
     return result;
 }
 
-int run_main(const struct options *o) { return is_started_once(o) ? run_in_folder(o, NULL) : EXIT_USAGE; }
+int run_main(const struct options *o)
+{
+    int64_t ranks;
+    return is_started_once(o) && count_launched(o, NULL, &ranks) ? run_in_folder(o, NULL) : EXIT_USAGE;
+}
 
 static int copy_to(const char *from, const char *path)
 {
