@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, LEAST_MARGIN = 16 * 1024, LARGEST_MARGIN = 1024 * 1024 };
+enum { ALIGNMENT = 64, LEAST_MARGIN = 16 * 1024, LARGEST_MARGIN = 1024 * 1024, BLOCK = 4096 };
 
 static int64_t element_bytes(const PTOArg *a) { return pto_type_bytes((PTOType)a->type); }
 
@@ -61,10 +61,65 @@ static void compare_run(void *cx, int64_t at, int64_t bytes)
     p->differs = at;
 }
 
+/* ---- margins and gaps -------------------------------------------------------------------------------------------- */
+
+/* Note [patterns that differ]: a kernel that goes one element too far copies, adds or combines an element that lies
+ * outside of one argument to one that lies outside of another; of equal patterns nothing would change.  So the pattern
+ * of an element depends on its argument and its number.  Of an element
+ *   - the highest byte is PTOI_POISON if there are several: a huge number, of one magnitude everywhere, so that a sum
+ *     of two is neither of them;
+ *   - the next byte has bits that only inputs have, and others that only written arguments have: AND and OR change the
+ *     latter.  That of inputs is alternately above and below that of written arguments, by element and by task: a
+ *     maximum changes every second element, a minimum the others;
+ *   - the low bits of this byte differ from those of its neighbours;
+ *   - the rest is scrambled.
+ * Untyped bytes are mostly words. */
+enum { READ_LOW = 0x90, WRITTEN = 0xA8, READ_HIGH = 0xD0, WORD = 4 };
+
+static inline uint64_t pattern(const struct checked_call *c, int i, int64_t number, int64_t bytes)
+{
+    const PTOArg *a = &c->arg[i];
+    const uint64_t n = (uint64_t)number, argument = (uint64_t)i;
+    /* the more a number below 0 has there, the less it is, if it is no integer */
+    const uint64_t is_less = a->type == PTO_BYTE || (a->type >= PTO_F16 && a->type <= PTO_F64);
+    const uint64_t read = (n + c->task + is_less) % 2 == 0 ? READ_HIGH : READ_LOW;
+    const uint64_t low = (n + (n >> 3) + (n >> 6) + 3 * argument) % 8;
+    const uint64_t byte = (a->kind == PTO_PARAM_INPUT ? read : WRITTEN) | low;
+    if (bytes == 1) return byte;
+    const uint64_t scrambled = (n * PTO_MAX_PARAMS + argument) * 0x9e3779b97f4a7c15u >> 16;
+    const int rest = 8 * (int)(bytes - 2);
+    return ((uint64_t)PTOI_POISON << 8 | byte) << rest | (scrambled & (((uint64_t)1 << rest) - 1));
+}
+
+static int64_t divide_down(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+/* Writes the pattern of the bytes from `from` on, counted from the region's first one. */
+static void write_pattern(const struct checked_call *c, int i, int64_t from, int64_t bytes, unsigned char *to)
+{
+    const int64_t unit = c->arg[i].type == PTO_BYTE ? WORD : element_bytes(&c->arg[i]);
+    int64_t number = divide_down(from, unit), skipped = from - number * unit;
+    for (; bytes > 0; number++, skipped = 0) {
+        const uint64_t word = pattern(c, i, number, unit) >> 8 * skipped;
+        const int64_t n = unit - skipped < bytes ? unit - skipped : bytes;
+        if (bytes >= (int64_t)sizeof word)
+            memcpy(to, &word, sizeof word); /* the next elements go over the rest */
+        else
+            memcpy(to, &word, (size_t)n);
+        to += n;
+        bytes -= n;
+    }
+}
+
+struct patterned {
+    const struct checked_call *call;
+    int argument;
+};
+
 static void fill_run(void *cx, int64_t at, int64_t bytes)
 {
-    const struct pair *p = cx;
-    memset(p->to + at, PTOI_POISON, (size_t)bytes);
+    const struct patterned *p = cx;
+    const struct checked_call *c = p->call;
+    write_pattern(c, p->argument, at, bytes, c->memory[p->argument] + c->before[p->argument] + at);
 }
 
 static int64_t round_up(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
@@ -84,7 +139,7 @@ static void copy_argument(struct checked_call *c, int i)
     c->bytes[i] = round_up(c->before[i] + reach) + margin;
     c->memory[i] = aligned_alloc(ALIGNMENT, (size_t)c->bytes[i]);
     if (!c->memory[i]) return;
-    memset(c->memory[i], PTOI_POISON, (size_t)c->bytes[i]);
+    write_pattern(c, i, -c->before[i], c->bytes[i], c->memory[i]);
     struct pair p = {.to = c->memory[i] + c->before[i], .from = a->ptr};
     visit_runs(a, 0, 0, copy_run, &p);
     a->ptr = p.to;
@@ -97,18 +152,31 @@ void ptoi_checked_begin(struct checked_call *c, const PTOArg *args, int count)
     for (int i = 0; i < count; i++) copy_argument(c, i);
 }
 
+/* A byte of a block of the memory that is not as it was, the first or the last; -1: all are. */
+static int64_t find_changed(const struct checked_call *c, int i, int64_t from, int64_t bytes, bool last)
+{
+    unsigned char want[BLOCK];
+    const unsigned char *memory = c->memory[i] + from;
+    write_pattern(c, i, from - c->before[i], bytes, want);
+    if (memcmp(memory, want, (size_t)bytes) == 0) return -1;
+    int64_t b = last ? bytes - 1 : 0;
+    while (memory[b] == want[b]) b += last ? -1 : 1;
+    return from + b;
+}
+
 /* The first byte around the region that is not as it was, from the region's first one; false: all are. */
 static bool find_outside(const struct checked_call *c, int i, int64_t *at)
 {
-    const unsigned char *memory = c->memory[i];
-    struct pair p = {.to = c->memory[i] + c->before[i]};
-    visit_runs(&c->arg[i], 0, 0, fill_run, &p);
+    const int64_t before = c->before[i], all = c->bytes[i];
+    int64_t found = -1;
+    visit_runs(&c->arg[i], 0, 0, fill_run, &(struct patterned){c, i});
     /* behind it, and in its gaps, first: that is what mostly happens */
-    for (int64_t b = c->before[i]; b < c->bytes[i]; b++)
-        if (memory[b] != PTOI_POISON) return *at = b - c->before[i], true;
-    for (int64_t b = c->before[i]; b-- > 0;)
-        if (memory[b] != PTOI_POISON) return *at = b - c->before[i], true;
-    return false;
+    for (int64_t b = before; b < all && found < 0; b += BLOCK)
+        found = find_changed(c, i, b, all - b < BLOCK ? all - b : BLOCK, false);
+    for (int64_t b = before; b > 0 && found < 0; b -= BLOCK)
+        found = find_changed(c, i, b < BLOCK ? 0 : b - BLOCK, b < BLOCK ? b : BLOCK, true);
+    *at = found - before;
+    return found >= 0;
 }
 
 /* A part as an argument of its own. */
@@ -159,8 +227,6 @@ struct checked_fault ptoi_checked_end(struct checked_call *c, const PTOArg *args
     return fault;
 }
 
-static int64_t divide_down(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-
 static int64_t length_of(int64_t stride) { return stride < 0 ? -stride : stride; }
 
 void ptoi_checked_element(const PTOArg *a, int64_t at, char *text, size_t size)
@@ -184,14 +250,20 @@ void ptoi_checked_element(const PTOArg *a, int64_t at, char *text, size_t size)
     if (n < size) snprintf(text + n, size - n, "]");
 }
 
-void ptoi_guard_write(unsigned char *guard)
+/* Guards differ as patterns do, see Note [patterns that differ]. */
+static unsigned char guard_byte(uint64_t which, int at)
 {
-    for (int i = 0; i < PTOI_GUARD_BYTES; i++) guard[i] = (unsigned char)(0xA7 + i);
+    return (unsigned char)((which * PTOI_GUARD_BYTES + (uint64_t)at) * 0x9e3779b97f4a7c15u >> 32);
 }
 
-bool ptoi_guard_is_whole(const unsigned char *guard)
+void ptoi_guard_write(unsigned char *guard, uint64_t which)
+{
+    for (int i = 0; i < PTOI_GUARD_BYTES; i++) guard[i] = guard_byte(which, i);
+}
+
+bool ptoi_guard_is_whole(const unsigned char *guard, uint64_t which)
 {
     for (int i = 0; i < PTOI_GUARD_BYTES; i++)
-        if (guard[i] != (unsigned char)(0xA7 + i)) return false;
+        if (guard[i] != guard_byte(which, i)) return false;
     return true;
 }

@@ -26,7 +26,8 @@ static void mark_segments(struct heap *h, uint64_t first, uint64_t count, bool t
 
 static void check_guard(struct heap *h, uint32_t buffer)
 {
-    if (!ptoi_guard_is_whole(h->checked_base + h->guard_at[buffer - 1])) h->on_broken(h->broken_context, buffer);
+    if (!ptoi_guard_is_whole(h->checked_base + h->guard_at[buffer - 1], buffer))
+        h->on_broken(h->broken_context, buffer);
 }
 
 static void check_consumed(struct heap *h, uint32_t chunk)
@@ -343,7 +344,7 @@ static __attribute__((noinline)) uint32_t try_all(struct heap *h, int32_t depth,
     const uint32_t buffer = lay_buffer(h, room, size, at);
     if (h->checked_base) {
         h->guard_at[buffer - 1] = *at + bytes;
-        ptoi_guard_write(h->checked_base + *at + bytes);
+        ptoi_guard_write(h->checked_base + *at + bytes, buffer);
     }
     if (h->used_bytes > h->used_bytes_max) note_maximum(h, room);
     return buffer;

@@ -67,7 +67,7 @@ void ptoi_scratch_check(struct scratch_check *check)
 const char *ptoi_scratch_fault(const struct scratch_check *check)
 {
     for (int32_t i = 0; i < check->count; i++)
-        if (!ptoi_guard_is_whole(check->guard[i])) return check->name[i];
+        if (!ptoi_guard_is_whole(check->guard[i], (uint64_t)i)) return check->name[i];
     return NULL;
 }
 
@@ -93,7 +93,7 @@ static void watch(PTOScratch *t, int64_t bytes)
 {
     unsigned char *guard = (unsigned char *)t->memory + bytes;
     memset(t->memory, PTOI_POISON, (size_t)bytes);
-    ptoi_guard_write(guard);
+    ptoi_guard_write(guard, (uint64_t)own.check->count);
     own.check->name[own.check->count] = t->name;
     own.check->guard[own.check->count++] = guard;
 }
