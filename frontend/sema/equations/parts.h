@@ -74,6 +74,10 @@ struct eq_value eq_fail(struct eq_work *w);
 
 /* ---- values.c ---- */
 struct eq_value eq_value_of(struct eq_work *w, struct ast *n);
+/* Of an expression that is evaluated only where `cond` is `truth`: it is checked under that condition. */
+struct eq_value eq_value_under(struct eq_work *w, const struct eq_expr *cond, bool truth, struct ast *n);
+/* Of a condition over constants its truth, 0 or 1; -1: it is none. */
+int eq_decided(const struct eq_expr *e);
 /* An integer that no data decides; NULL: reported. */
 const struct size *eq_size_of(struct eq_work *w, struct ast *n, const char *what);
 struct eq_expr *eq_new(struct eq_work *w, enum eq_kind kind, enum elem type, struct span at);
