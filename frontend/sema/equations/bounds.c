@@ -7,7 +7,7 @@
  *            element under the condition.
  * Invariant  PROVED is never wrong; a demand is no weaker than the index it stands for, and refuses no call that reads
  *            nothing outside, but under a condition that depends on what the kernel writes.
- * Tests      test/lit/equations/refused.pto
+ * Tests      test/lit/equations/refused.pto, chosen.pto, test/lit/run/index-chosen.pto
  */
 #include "parts.h"
 
