@@ -49,6 +49,18 @@ static void print_bounds(struct emitter *e, struct strbuf *then, const char *fun
     strbuf_putc(then, ')');
 }
 
+/* pto_index() tests both sides; here it fails. */
+static void print_side(struct emitter *e, const struct ir_check *c, struct strbuf *fail, struct strbuf *then)
+{
+    value_print(e, fail, c->a, P_ADD);
+    strbuf_puts(fail, c->b ? " >= " : " < 0");
+    if (c->b) value_print(e, fail, c->b, P_ADD);
+    struct ir_value *const operands[] = {c->c, c->d};
+    strbuf_puts(then, "pto_index(rt, ");
+    print_values(e, then, operands, 2);
+    strbuf_putc(then, ')');
+}
+
 /* E18, at the argument. */
 static void print_strided(struct emitter *e, const struct ir_check *c, struct strbuf *then)
 {
@@ -72,6 +84,8 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
 {
     switch (c->kind) {
     case CHECK_INDEX: print_bounds(e, then, "pto_index", c); break;
+    case CHECK_FROM_ZERO:
+    case CHECK_BELOW: print_side(e, c, fail, then); break;
     case CHECK_SLICE: print_bounds(e, then, "pto_slice", c); break;
     case CHECK_EXTENT:
         value_print(e, fail, c->a, P_ADD);

@@ -247,6 +247,15 @@ static void put_check(struct dump *d, const struct ir_check *c)
         put(d, " < ");
         put_operand(d, c->b);
         break;
+    case CHECK_FROM_ZERO:
+        put(d, "0 <= ");
+        put_operand(d, c->a);
+        break;
+    case CHECK_BELOW:
+        put_operand(d, c->a);
+        put(d, " < ");
+        put_operand(d, c->b);
+        break;
     case CHECK_SLICE:
         put(d, "0 <= ");
         put_operand(d, c->a);

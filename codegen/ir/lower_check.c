@@ -89,6 +89,11 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
     if (c->b) to->b = lower_size(l, c->b, ARITH_CHECKED);
     if (c->c) to->c = lower_size(l, c->c, ARITH_CHECKED);
     if (c->d) to->d = lower_size(l, c->d, ARITH_CHECKED);
+    if (c->kind == CHECK_FROM_ZERO || c->kind == CHECK_BELOW) { /* once more for the message: tested already */
+        if (c->kind == CHECK_FROM_ZERO) to->b = NULL;
+        to->c = lower_size(l, c->a, ARITH_PLAIN);
+        to->d = lower_size(l, c->b, ARITH_PLAIN);
+    }
     if (c->kind == CHECK_EXTENT) to->b = lower_size(l, c->a, ARITH_PLAIN); /* for the message: tested already */
     if (c->kind == CHECK_CONTIGUOUS || c->kind == CHECK_DENSE) {
         struct ir_view *v = lower_view(l, c->view, VIEW_OF_FUNCTION);

@@ -121,6 +121,8 @@ static const struct eq_access *copy_access(struct copying *c, const struct eq_ac
     for (int d = 0; d < a->rank; d++) {
         to->index[d].size = copy_size(c, a->index[d].size);
         to->index[d].expr = copy_expr(c, a->index[d].expr);
+        to->index[d].least = copy_size(c, a->index[d].least);
+        to->index[d].largest = copy_size(c, a->index[d].largest);
     }
     to->stmt = ptrmap_get(&c->stmts, a->stmt);
     to->vars = (const struct eq_var *const *)vars_of(c, (struct eq_var *const *)a->vars, a->var_count);

@@ -89,7 +89,8 @@ void demands_indices(struct checker *c, struct matching *m, const struct ast *e)
             say_outside(c, m, e, d, index, extent);
             continue;
         }
-        struct check *k = region_check(c, CHECK_INDEX, e->at);
+        const enum check_kind kind = !d->is_alone ? CHECK_INDEX : d->is_low ? CHECK_FROM_ZERO : CHECK_BELOW;
+        struct check *k = region_check(c, kind, e->at);
         if (k) k->a = index, k->b = extent, k->guard = guard;
     }
 }

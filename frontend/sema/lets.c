@@ -110,7 +110,8 @@ void lets_check_let(struct checker *c, struct ast *s)
         let->returned = lookahead_is_returned(c, s);
         let_storage(c, s, let, t);
     }
-    if (let->type->kind == TYPE_ERROR) notes_bad(s);
+    const bool has_value = !s->decl.value || !s->decl.value->bad; /* else no use of it is one before it is written */
+    if (let->type->kind == TYPE_ERROR || !has_value) notes_bad(s);
     names_declare(c, let, s->name_at);
 }
 

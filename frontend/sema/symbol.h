@@ -51,6 +51,8 @@ struct region {
 /* Something that must be tested at run time because it could not be decided. */
 enum check_kind {
     CHECK_INDEX,      /* 0 <= a < b */
+    CHECK_FROM_ZERO,  /* 0 <= a; b: the extent, for the message */
+    CHECK_BELOW,      /* a < b */
     CHECK_SLICE,      /* 0 <= a <= b <= c */
     CHECK_EXTENT,     /* 0 <= a: a declared extent */
     CHECK_STEPPED,    /* b >= 0, and where b > 0: a and a + (b - 1) * d are in [0, c) */

@@ -87,6 +87,7 @@ bool ascendc_locate(struct ascendc *a, const struct eq_access *x, const char **o
         if (!index || !ascendc_is_plain(index))
             return ascendc_refuse(a, x->at, "an index comes from an element"), false;
         if (x->index[d].needs_guard) return ascendc_refuse(a, x->at, "an element is read under a condition"), false;
+        if (x->index[d].fate == EQ_CHECKED_HERE) return ascendc_refuse(a, x->at, "an index is tested"), false;
         int64_t value;
         if (!size_is_const(index, &value) || value != 0)
             sum = arena_printf(a->mem, "%s%s%s * k.%s_stride[%d]", sum, *sum ? " + " : "",

@@ -110,6 +110,19 @@ static void open_conditions(struct eq_printer *p, const struct eq_guard *g)
     out_open(p->e->out, g->truth ? "if (%s) {" : "if (!(%s)) {", equation_value(p, g->cond, P_ANY));
 }
 
+/* The condition that the index may be outside at all. */
+static const char *outside(struct eq_printer *p, const struct eq_access *a, int dim)
+{
+    const struct eq_index *x = &a->index[dim];
+    if (!x->least && !x->largest) return "";
+    const struct size *extent = a->formal ? a->formal->type->extent[dim] : a->temp->extent[dim];
+    const char *low = x->least ? equation_size(p, x->least, P_REL + 1) : "",
+               *high = x->largest ? equation_size(p, x->largest, P_REL + 1) : "";
+    return arena_printf(p->e->mem, "if (%s%s%s%s%s%s) ", low, x->least ? " < 0" : "",
+                        x->least && x->largest ? " || " : "", high, x->largest ? " >= " : "",
+                        x->largest ? equation_size(p, extent, P_REL + 1) : "");
+}
+
 static void check_index(struct checker *c, const struct eq_access *a, int dim)
 {
     struct eq_printer *p = c->p;
@@ -121,7 +134,7 @@ static void check_index(struct checker *c, const struct eq_access *a, int dim)
     equation_begin(p, a->stmt);
     const size_t mark = names_mark(&p->e->names);
     const int depth = out->depth;
-    out_open(out, "{");
+    out_open(out, "%s{", outside(p, a, dim));
     for (int i = 0; i < a->var_count; i++) {
         if (is_named(a, dim, i))
             equation_open_loop(p, a->vars[i]);

@@ -65,46 +65,6 @@ static struct eq_value cast(struct eq_work *w, struct ast *n, enum elem to)
     return (struct eq_value){e, to, false};
 }
 
-static bool compares(enum eq_kind op, int64_t a, int64_t b)
-{
-    switch (op) {
-    case EQ_EQ: return a == b;
-    case EQ_NE: return a != b;
-    case EQ_LT: return a < b;
-    case EQ_LE: return a <= b;
-    case EQ_GT: return a > b;
-    default: return a >= b;
-    }
-}
-
-/* Of a condition over constants its truth, 0 or 1; -1: it is none. */
-static int decided(const struct eq_expr *e)
-{
-    if (e->kind == EQ_INT) return e->integer != 0;
-    if (e->kind == EQ_NOT) return decided(e->a) < 0 ? -1 : !decided(e->a);
-    if (e->kind == EQ_AND || e->kind == EQ_OR) {
-        const int stop = e->kind == EQ_OR, a = decided(e->a), b = decided(e->b);
-        return a == stop || b == stop ? stop : a < 0 || b < 0 ? -1 : !stop;
-    }
-    if (e->kind < EQ_EQ || e->kind > EQ_GE || e->a->kind != EQ_INT || e->b->kind != EQ_INT) return -1;
-    return compares(e->kind, e->a->integer, e->b->integer);
-}
-
-/* The arm for which `cond` is `truth`: it is checked under that condition. */
-static struct eq_value arm_of(struct eq_work *w, const struct eq_expr *cond, bool truth, struct ast *arm)
-{
-    const struct eq_guard *const outer = w->guard;
-    const bool was_left_out = w->c->is_left_out;
-    struct eq_guard *guard = arena_new(w->c->mem, struct eq_guard);
-    *guard = (struct eq_guard){cond, truth, outer};
-    w->guard = guard;
-    w->c->is_left_out |= decided(cond) == !truth;
-    const struct eq_value v = eq_value_of(w, arm);
-    w->c->is_left_out = was_left_out;
-    w->guard = outer;
-    return v;
-}
-
 static struct eq_value choose(struct eq_work *w, struct ast *n)
 {
     struct ast *first = n->call.args, *second = first->next, *third = second->next;
@@ -114,13 +74,13 @@ static struct eq_value choose(struct eq_work *w, struct ast *n)
         diag_error(w->c->diag, DIAG_E02, first->at, "a condition must be a bool, not %s", eq_type_text(w, &cond));
         return eq_fail(w);
     }
-    struct eq_value a = arm_of(w, cond.expr, true, second->arg.value);
-    struct eq_value b = arm_of(w, cond.expr, false, third->arg.value);
+    struct eq_value a = eq_value_under(w, cond.expr, true, second->arg.value);
+    struct eq_value b = eq_value_under(w, cond.expr, false, third->arg.value);
     if (a.type == ELEM_BOOL && b.type == ELEM_BOOL && a.expr && b.expr)
         v = (struct eq_value){NULL, ELEM_BOOL, false};
     else if (!eq_join(w, &a, &b, n->at, "'select'", &v))
         return eq_fail(w);
-    const int truth = decided(cond.expr);
+    const int truth = eq_decided(cond.expr);
     if (truth >= 0) return (struct eq_value){truth ? a.expr : b.expr, v.type, v.is_literal};
     struct eq_expr *e = eq_new(w, EQ_SELECT, eq_computed(v.type), n->at);
     e->a = cond.expr;

@@ -69,7 +69,10 @@ struct eq_index {
     const struct eq_expr *expr; /* its value, i64; holds loads */
     bool is_affine;             /* size is a sum of variables with constant factors, and a rest without variables */
     enum eq_fate fate;
-    bool needs_guard; /* PROVED only with the conditions of the enclosing selects: no address is formed without them */
+    bool needs_guard; /* inside only with the conditions of the enclosing selects: no address is formed without them */
+    /* CHECKED_HERE: where these corners are inside, too, it is inside wherever it is used, and no element is tested.  A
+     * side that is proved has none; both NULL: each element is tested. */
+    const struct size *least, *largest;
     struct span at;
 };
 
@@ -195,6 +198,7 @@ struct eq_stmt {
 struct eq_demand {
     const struct size *index, *extent; /* the index at its corner (dimension variables and scalars only), the extent */
     bool is_low;                       /* index >= 0; else index < extent */
+    bool is_alone;                     /* at this corner the other side says nothing: it is not tested with it */
     const struct guard *guard;         /* ranges that are not empty; NULL: always */
     const struct eq_access *access;
     int dim;

@@ -64,7 +64,7 @@ bool eq_is_affine(struct checker *c, const struct size *a, const struct eq_var *
 }
 
 const struct size *eq_corner(struct checker *c, const struct size *a, const struct eq_var *const *vars, int count,
-                             bool largest)
+                             bool largest, const struct size **ends)
 {
     const struct size *one = size_const(c->sizes, 1);
     for (int i = count - 1; i >= 0 && a; i--) {
@@ -76,6 +76,7 @@ const struct size *eq_corner(struct checker *c, const struct size *a, const stru
         const bool grows = is_const ? known >= 0 : facts_prove(c->facts, factor);
         if (!is_const && !grows && !facts_prove_order(c->facts, factor, size_const(c->sizes, 0), 0)) return NULL;
         const struct size *end = grows == largest ? size_sub(c->sizes, vars[i]->high, one) : vars[i]->low;
+        if (ends) ends[i] = end;
         const struct size *product = end ? size_binary(c->sizes, SIZE_MUL, factor, end) : NULL;
         a = product ? size_binary(c->sizes, SIZE_ADD, rest, product) : NULL;
     }

@@ -74,6 +74,10 @@ struct eq_value eq_fail(struct eq_work *w);
 
 /* ---- values.c ---- */
 struct eq_value eq_value_of(struct eq_work *w, struct ast *n);
+/* Of an expression that is evaluated only where `cond` is `truth`: it is checked under that condition. */
+struct eq_value eq_value_under(struct eq_work *w, const struct eq_expr *cond, bool truth, struct ast *n);
+/* Of a condition over constants its truth, 0 or 1; -1: it is none. */
+int eq_decided(const struct eq_expr *e);
 /* An integer that no data decides; NULL: reported. */
 const struct size *eq_size_of(struct eq_work *w, struct ast *n, const char *what);
 struct eq_expr *eq_new(struct eq_work *w, enum eq_kind kind, enum elem type, struct span at);
@@ -114,7 +118,7 @@ bool eq_find_ranges(struct eq_work *w, size_t first_access, size_t first_var);
 void eq_check_bounds(struct eq_work *w, struct eq_access *a);
 void eq_know_kernel(struct eq_work *w); /* facts that hold in the whole kernel */
 void eq_know_vars(struct eq_work *w, const struct eq_var *const *vars, int count);
-void eq_know_guards(struct eq_work *w, const struct eq_guard *g); /* of an access: what holds where it is made */
+void eq_know_guards(struct eq_work *w, const struct eq_access *a); /* what its conditions say, where they fit */
 
 /* ---- writes.c ---- */
 void eq_check_writes(struct eq_work *w);
@@ -133,8 +137,9 @@ bool eq_split(struct checker *c, const struct size *a, const struct eq_var *v, c
 bool eq_names_vars(const struct size *a, const struct eq_var *const *vars, int count);
 bool eq_is_affine(struct checker *c, const struct size *a, const struct eq_var *const *vars, int count);
 /* The largest or smallest value of a, with the variables, from the last to the first, at the ends of their ranges;
- * NULL: a is not affine, or a factor's sign is not known. */
+ * NULL: a is not affine, or a factor's sign is not known.  ends, unless NULL, gets the ends, which may name variables
+ * further out, of those that a names. */
 const struct size *eq_corner(struct checker *c, const struct size *a, const struct eq_var *const *vars, int count,
-                             bool largest);
+                             bool largest, const struct size **ends);
 
 #endif

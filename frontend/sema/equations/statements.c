@@ -92,8 +92,8 @@ static bool give_extent(struct eq_work *w, struct eq_temp *t, int d, const struc
     const struct eq_var *const *outer = (const struct eq_var *const *)w->loops.data;
     const struct size *high = size_sub(w->c->sizes, v->high, size_const(w->c->sizes, 1));
     eq_know_vars(w, outer, (int)w->loops.count);
-    t->low[d] = eq_corner(w->c, v->low, outer, (int)w->loops.count, false);
-    high = high ? eq_corner(w->c, high, outer, (int)w->loops.count, true) : NULL;
+    t->low[d] = eq_corner(w->c, v->low, outer, (int)w->loops.count, false, NULL);
+    high = high ? eq_corner(w->c, high, outer, (int)w->loops.count, true, NULL) : NULL;
     high = high ? size_binary(w->c->sizes, SIZE_ADD, high, size_const(w->c->sizes, 1)) : NULL;
     t->extent[d] = extent_of(w, t->low[d], high);
     if (t->extent[d]) return true;

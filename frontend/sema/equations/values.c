@@ -234,6 +234,46 @@ static struct eq_value of_member(struct eq_work *w, struct ast *n)
     return eq_fail(w);
 }
 
+/* ---- conditions -------------------------------------------------------------------------------------------------- */
+
+static bool compares(enum eq_kind op, int64_t a, int64_t b)
+{
+    switch (op) {
+    case EQ_EQ: return a == b;
+    case EQ_NE: return a != b;
+    case EQ_LT: return a < b;
+    case EQ_LE: return a <= b;
+    case EQ_GT: return a > b;
+    default: return a >= b;
+    }
+}
+
+int eq_decided(const struct eq_expr *e)
+{
+    if (e->kind == EQ_INT) return e->integer != 0;
+    if (e->kind == EQ_NOT) return eq_decided(e->a) < 0 ? -1 : !eq_decided(e->a);
+    if (e->kind == EQ_AND || e->kind == EQ_OR) {
+        const int stop = e->kind == EQ_OR, a = eq_decided(e->a), b = eq_decided(e->b);
+        return a == stop || b == stop ? stop : a < 0 || b < 0 ? -1 : !stop;
+    }
+    if (e->kind < EQ_EQ || e->kind > EQ_GE || e->a->kind != EQ_INT || e->b->kind != EQ_INT) return -1;
+    return compares(e->kind, e->a->integer, e->b->integer);
+}
+
+struct eq_value eq_value_under(struct eq_work *w, const struct eq_expr *cond, bool truth, struct ast *n)
+{
+    const struct eq_guard *const outer = w->guard;
+    const bool was_left_out = w->c->is_left_out;
+    struct eq_guard *guard = arena_new(w->c->mem, struct eq_guard);
+    *guard = (struct eq_guard){cond, truth, outer};
+    w->guard = guard;
+    w->c->is_left_out |= eq_decided(cond) == !truth;
+    const struct eq_value v = eq_value_of(w, n);
+    w->c->is_left_out = was_left_out;
+    w->guard = outer;
+    return v;
+}
+
 /* ---- operators --------------------------------------------------------------------------------------------------- */
 
 static const enum eq_kind kinds[] = {
@@ -337,7 +377,11 @@ static bool fold(const struct eq_expr *a, const struct eq_expr *b, enum ast_op o
 static struct eq_value of_binary(struct eq_work *w, struct ast *n)
 {
     const enum ast_op op = n->binary.op;
-    struct eq_value a = eq_value_of(w, n->binary.left), b = eq_value_of(w, n->binary.right), v;
+    const bool is_logic = op == OP_AND || op == OP_OR;
+    struct eq_value a = eq_value_of(w, n->binary.left), v;
+    struct eq_value b = is_logic && a.expr && a.type == ELEM_BOOL
+                            ? eq_value_under(w, a.expr, op == OP_AND, n->binary.right)
+                            : eq_value_of(w, n->binary.right);
     if (!a.expr || !b.expr) return eq_fail(w);
     if (!takes(op, &a) || !takes(op, &b)) {
         const struct eq_value *bad = takes(op, &a) ? &b : &a;
@@ -354,7 +398,7 @@ static struct eq_value of_binary(struct eq_work *w, struct ast *n)
     if (size) return of_size(w, size, n->at);
     const char *text = arena_printf(w->c->mem, "'%s'", ast_op_text(op));
     if (!eq_join(w, &a, &b, n->binary.op_at, text, &v)) return eq_fail(w);
-    const bool is_bool = compares || op == OP_AND || op == OP_OR;
+    const bool is_bool = compares || is_logic;
     struct eq_expr *e = eq_new(w, kinds[op], is_bool ? ELEM_BOOL : eq_computed(v.type), n->at);
     e->a = a.expr;
     e->b = b.expr;

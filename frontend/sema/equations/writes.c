@@ -180,7 +180,7 @@ static bool is_written_by(struct eq_work *w, const struct eq_access *write, cons
     const struct size *first = size_binary(t, SIZE_ADD, v->low, size_const(t, back));
     const size_t mark = facts_mark(w->c->facts);
     eq_know_vars(w, read->vars, read->var_count);
-    eq_know_guards(w, read->guard);
+    eq_know_guards(w, read);
     const bool is_later = facts_prove_order(w->c->facts, first, size_symbol(t, v->symbol), 0);
     facts_reset(w->c->facts, mark);
     return is_later;
