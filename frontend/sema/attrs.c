@@ -41,19 +41,29 @@ static void refuse_name(struct checker *c, const struct ast *a)
 
 static bool is_tensor(const struct ast *x) { return x->type->kind == TYPE_TENSOR && region_of(x); }
 
+/* Its value would be a rank, so `await` is no likely fix: a place is meant. */
+static void refuse_element(struct checker *c, const struct ast *a, struct ast *x)
+{
+    diag_error(c->diag, DIAG_E02, x->at, "'@%s' takes a rank or a piece of a tensor, not the element '%s'", a->name,
+               place_str(c, x));
+    if (x->kind == AST_INDEX)
+        diag_fix(c->diag, (struct span){x->at.file, x->at.end - 1, x->at.end - 1}, " +: 1",
+                 "take the piece that begins there");
+    notes_bad(x);
+}
+
 static void check_argument(struct checker *c, const struct ast *a, enum takes takes, struct ast *x)
 {
     exprs_check(c, x, takes == TAKES_RANK ? AS_PLACE : AS_VALUE);
     if (x->bad || (takes == TAKES_RANK && is_tensor(x))) return;
-    if (x->type->kind != (takes == TAKES_STRING ? TYPE_STRING : TYPE_INT)) {
+    if (takes == TAKES_RANK && region_of(x) && !region_is_host(region_of(x))) {
+        refuse_element(c, a, x);
+    } else if (x->type->kind != (takes == TAKES_STRING ? TYPE_STRING : TYPE_INT)) {
         diag_error(c->diag, DIAG_E02, x->at, "'@%s' takes %s, not %s", a->name,
                    takes == TAKES_STRING ? "a string"
                    : takes == TAKES_RANK ? "a rank or a piece of a tensor"
                                          : "an integer",
                    type_str(c, x->type));
-        notes_bad(x);
-    } else if (takes == TAKES_RANK && region_of(x) && !region_is_host(region_of(x))) {
-        exprs_say_await(c, x);
         notes_bad(x);
     }
 }
