@@ -2,10 +2,10 @@
  *
  * Idea       tasks get their place in the schedule as priority, so the ready task that comes first is always at the
  *            head of its queue; the machine sends it only when everything before it in the schedule was sent, and its
- *            worker begins it only when all that has begun: engine/threads_replay.c.
- *            Of several ranks each has a schedule of its own.  Messages are free: they come when they come, so they go
- *            before all else.
- * Owner      loaded at creation; `next` belongs to the holder of the scheduler role, `begun` and `begun_at` to the workers.
+ *            worker begins it only when all that has begun: engine/threads_replay.c.  Of several ranks each has a
+ *            schedule of its own.  Messages are free: they come when they come, so they go before all else.
+ * Owner      loaded at creation; `next` belongs to the holder of the scheduler role, `begun` and `begun_at` to the
+ *            workers.
  * Tests      test/runtime/test_replay.c */
 #ifndef PTOI_REPLAY_H
 #define PTOI_REPLAY_H
