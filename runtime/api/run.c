@@ -132,8 +132,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     store_relaxed(&rt->core.window->reason_task, 0); /* relaxed: [TASK] publishes it */
     store_relaxed(&rt->core.window->failed_task, 0); /* relaxed: likewise */
     rt->outliving.count = 0;
-    rt->accumulators.count = 0;
-    rt->accumulators.folds = rt->accumulators.folds_inline = 0;
+    ptoi_accumulators_begin(&rt->accumulators);
     rt->core.orch.buffers.parts_wait = false;
     rt->attends = rt->dist != NULL;
     rt->unwinds = rt->is_entry = entry.unwinds;
