@@ -72,6 +72,66 @@ static const PTOKernel *kernel_of(const PTORuntime *rt, PTOBy by)
     return found;
 }
 
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
+
+void ptoi_accumulators_init(struct accumulators *a)
+{
+    for (int i = 0; i < ACCUMULATE_GROUPS; i++) a->order[i] = (uint8_t)i;
+}
+
+void ptoi_accumulators_begin(struct accumulators *a)
+{
+    for (int i = 0; i < a->count; i++) a->group[a->order[i]].count = 0;
+    a->count = 0;
+    a->hull.run = 0;
+    a->folds = a->folds_inline = 0;
+}
+
+/* The oldest is 0. */
+static struct group *group_at(struct accumulators *a, int32_t at) { return &a->group[a->order[at]]; }
+
+static struct group take_group(struct accumulators *a, int32_t at)
+{
+    const uint8_t place = a->order[at];
+    const struct group taken = a->group[place];
+    memmove(&a->order[at], &a->order[at + 1], (size_t)(--a->count - at));
+    a->order[a->count] = place;
+    a->group[place].count = 0;
+    if (a->count == 0) a->hull.run = 0;
+    return taken;
+}
+
+static bool is_region_of(const struct group *g, const PTOTaskParam *p, const struct orch_view *v)
+{
+    const size_t bytes = g->view.rank * sizeof(int64_t);
+    return v->arg.ptr == g->view.ptr && p->flags == g->by && v->arg.type == g->view.type &&
+           v->arg.rank == g->view.rank && memcmp(v->arg.shape, g->shape, bytes) == 0 &&
+           memcmp(v->arg.stride, g->stride, bytes) == 0;
+}
+
+/* The group of the region, or NULL.  No two regions overlap, so one address belongs to one group at most, and that is
+ * mostly the one which was found for it the last time, if it still waits: it has parts then. */
+static struct group *find_group(struct accumulators *a, const PTOTaskParam *p, const struct orch_view *v)
+{
+    uint8_t *hint = &a->hint[(uint64_t)(uintptr_t)v->arg.ptr * 0x9e3779b97f4a7c15u >> 32 & (ACCUMULATE_HINTS - 1)];
+    struct group *g = &a->group[*hint];
+    if (g->count > 0 && is_region_of(g, p, v)) return g;
+    for (int32_t i = 0; i < a->count; i++) {
+        g = group_at(a, i);
+        if (!is_region_of(g, p, v)) continue;
+        *hint = a->order[i];
+        return g;
+    }
+    return NULL;
+}
+
+static void widen(struct region *hull, const struct region *r)
+{
+    if (hull->run == 0 || r->low < hull->low) hull->low = r->low;
+    if (hull->run == 0 || r->high > hull->high) hull->high = r->high;
+    hull->run = hull->high - hull->low;
+}
+
 /* ---- folds ------------------------------------------------------------------------------------------------------- */
 
 static bool runs_kernels(const PTORuntime *rt)
@@ -144,8 +204,7 @@ static PTOStatus fold_as_task(PTORuntime *rt, const struct group *g)
 static PTOStatus fold_group(PTORuntime *rt, int32_t which)
 {
     struct accumulators *a = &rt->accumulators;
-    struct group g = a->group[which];
-    memmove(&a->group[which], &a->group[which + 1], (size_t)(--a->count - which) * sizeof g);
+    struct group g = take_group(a, which);
     rt->core.orch.buffers.parts_wait = a->count > 0;
     rt->attends = a->count > 0 || rt->dist;
     g.view.shape = g.shape;
@@ -165,21 +224,15 @@ PTOStatus ptoi_fold_all(PTORuntime *rt)
     return status;
 }
 
-static bool is_region_of(const struct group *g, const PTOTaskParam *p, const struct orch_view *v)
-{
-    const size_t bytes = g->view.rank * sizeof(int64_t);
-    return p->flags == g->by && v->arg.ptr == g->view.ptr && v->arg.type == g->view.type &&
-           v->arg.rank == g->view.rank && memcmp(v->arg.shape, g->shape, bytes) == 0 &&
-           memcmp(v->arg.stride, g->stride, bytes) == 0;
-}
-
 /* view: of p where it is an accumulator, or NULL. */
 static PTOStatus fold_param(PTORuntime *rt, const PTOTaskParam *p, const struct orch_view *view)
 {
     struct accumulators *a = &rt->accumulators;
+    struct region r;
+    if (a->count == 0 || (view && find_group(a, p, view))) return PTO_OK; /* no region overlaps that of a group */
+    if (!ptoi_orch_touches(p, &r) || !ptoi_region_overlaps(&r, &a->hull)) return PTO_OK;
     for (int32_t i = 0; i < a->count;) {
-        struct group *g = &a->group[i];
-        if (!ptoi_orch_meets(p, &g->region) || (view && is_region_of(g, p, view))) {
+        if (!ptoi_region_overlaps(&r, &group_at(a, i)->region)) {
             i++;
             continue;
         }
@@ -210,7 +263,7 @@ PTOStatus ptoi_fold_buffer(PTORuntime *rt, const void *buffer)
     const uint32_t holder = ptoi_orch_holder(&rt->core.orch, buffer);
     PTOStatus status = ptoi_status(rt->core.run_status);
     for (int32_t i = rt->accumulators.count - 1; i >= 0 && holder > 0 && status == PTO_OK; i--)
-        if (rt->accumulators.group[i].buffer == holder) status = fold_group(rt, i);
+        if (group_at(&rt->accumulators, i)->buffer == holder) status = fold_group(rt, i);
     return status;
 }
 
@@ -218,7 +271,7 @@ PTOStatus ptoi_fold_scope(PTORuntime *rt)
 {
     PTOStatus status = ptoi_status(rt->core.run_status);
     for (int32_t i = rt->accumulators.count - 1; i >= 0 && status == PTO_OK; i--)
-        if (rt->accumulators.group[i].scope >= rt->core.orch.scopes.depth - 1) status = fold_group(rt, i);
+        if (group_at(&rt->accumulators, i)->scope >= rt->core.orch.scopes.depth - 1) status = fold_group(rt, i);
     return status;
 }
 
@@ -301,16 +354,14 @@ static PTOStatus keep_part(PTORuntime *rt, const struct part *p)
     struct orchestrator *o = &rt->core.orch;
     PTOStatus status = fold_param(rt, &p->param, &p->view);
     if (status != PTO_OK) return status;
-    int32_t at = 0;
-    while (at < a->count && !is_region_of(&a->group[at], &p->param, &p->view)) at++;
-    if (at == ACCUMULATE_GROUPS) {
+    struct group *g = find_group(a, &p->param, &p->view);
+    const PTOArg *view = &p->view.arg;
+    if (!g && a->count == ACCUMULATE_GROUPS) {
         status = fold_group(rt, 0);
         if (status != PTO_OK) return status;
-        at--;
     }
-    struct group *g = &a->group[at];
-    const PTOArg *view = &p->view.arg;
-    if (at == a->count) {
+    if (!g) {
+        g = group_at(a, a->count);
         *g = (struct group){.by = (PTOBy)p->param.flags,
                             .site = rt->now.site,
                             .base = p->param.buffer,
@@ -321,6 +372,7 @@ static PTOStatus keep_part(PTORuntime *rt, const struct part *p)
         const bool fits = ptoi_region_make(&g->region, (int64_t)(intptr_t)view->ptr,
                                            pto_type_bytes((PTOType)view->type), view->rank, g->shape, g->stride);
         CHECK(fits); /* the submit has decoded it */
+        widen(&a->hull, &g->region);
         a->count++;
         o->buffers.parts_wait = rt->attends = true;
     }
@@ -328,7 +380,9 @@ static PTOStatus keep_part(PTORuntime *rt, const struct part *p)
     const int32_t scope = ptoi_record(&o->scopes, buffer)->owner - 1;
     if (scope > g->scope) g->scope = scope;
     g->part[g->count++] = p->buffer;
-    return g->count == ACCUMULATE_PARTS ? fold_group(rt, at) : PTO_OK;
+    for (int32_t at = 0; g->count == ACCUMULATE_PARTS; at++)
+        if (group_at(a, at) == g) return fold_group(rt, at);
+    return PTO_OK;
 }
 
 /* A fold may have happened since the arguments were sent to the machine. */

@@ -19,7 +19,8 @@
 
 enum {
     ACCUMULATE_PARTS = PTO_MAX_PARAMS - 2, /* of a group: the fold has the region and their number besides */
-    ACCUMULATE_GROUPS = 16                 /* at once; one more folds the oldest */
+    ACCUMULATE_GROUPS = 256,               /* at once; one more folds the oldest */
+    ACCUMULATE_HINTS = 1024                /* a power of two */
 };
 
 /* The parts that wait for one region. */
@@ -37,12 +38,19 @@ struct group {
 };
 
 struct accumulators {
-    int32_t count;                  /* groups that wait, the oldest first */
-    const struct parted_task *task; /* that is being submitted on several ranks; NULL: none */
-    const PTOKernel *fold;          /* likewise */
-    int64_t folds, folds_inline;    /* of the run; the latter were executed inline */
+    int32_t count;                    /* groups that wait */
+    const struct parted_task *task;   /* that is being submitted on several ranks; NULL: none */
+    const PTOKernel *fold;            /* likewise */
+    int64_t folds, folds_inline;      /* of the run; the latter were executed inline */
+    struct region hull;               /* one run, in which the regions of all groups lie */
+    uint8_t order[ACCUMULATE_GROUPS]; /* places in `group`: of those that wait, the oldest first, then of the others */
+    uint8_t hint[ACCUMULATE_HINTS];   /* by address: which group was found last */
     struct group group[ACCUMULATE_GROUPS];
 };
+
+void ptoi_accumulators_init(struct accumulators *a); /* *a is zero */
+/* A run begins; what waits is forgotten. */
+void ptoi_accumulators_begin(struct accumulators *a);
 
 /* What a submit answered with a negative number, if that is an answer of orchestrator.h, becomes its result. */
 int64_t ptoi_accumulate(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,

@@ -257,6 +257,7 @@ static PTORuntime *create(const PTOConfig *config, const struct dist_config *ran
         *status = ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
         return NULL;
     }
+    ptoi_accumulators_init(&rt->accumulators);
     rt->core.config = c;
     rt->core.shares_workers = shares_workers;
     rt->core.engine = engine;

@@ -132,8 +132,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     store_relaxed(&rt->core.window->reason_task, 0); /* relaxed: [TASK] publishes it */
     store_relaxed(&rt->core.window->failed_task, 0); /* relaxed: likewise */
     rt->outliving.count = 0;
-    rt->accumulators.count = 0;
-    rt->accumulators.folds = rt->accumulators.folds_inline = 0;
+    ptoi_accumulators_begin(&rt->accumulators);
     rt->core.orch.buffers.parts_wait = false;
     rt->attends = rt->dist != NULL;
     rt->unwinds = rt->is_entry = entry.unwinds;
@@ -158,7 +157,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_use_stack(rt->crash_stack);
     const PTOFastPath *const outer = ptoi_crash_orchestrates(&rt->now);
     const struct open_functions *const outer_functions = ptoi_place_orchestrates(&rt->open);
-    if (rt->core.replay) rt->core.replay->next = 0, rt->core.replay->first_id = rt->core.orch.rings.head;
+    if (rt->core.replay) ptoi_replay_begin(rt->core.replay, rt->core.orch.rings.head);
     if (rt->core.recorder) ptoi_record_begin(rt->core.recorder, rt->core.orch.rings.head);
     ptoi_orch_begin(&rt->core.orch);
     if (rt->dist) ptoi_dist_begin(rt->dist);

@@ -2,8 +2,9 @@
 #include "grain.h"
 
 /* A long call of a kernel that was short counts as many short ones: about one in so many may be long, as when the
- * thread was preempted.  With STRIKES_OUT it is coarse for good. */
-enum { TIME_BITS = 20, STRIKE = 16, STRIKES_OUT = 128 };
+ * thread was preempted.  With STRIKES_OUT it is coarse, and has as many as there can be: it has to be short for long,
+ * at workers, before it is tried again. */
+enum { TIME_BITS = 20, STRIKE = 16, STRIKES_OUT = 128, MOST_STRIKES = 255 };
 /* A call that took less lowers a time that is not fine by one part in so many: of a kernel whose calls differ the time
  * stays near that of its long ones, behind which no other task should have to wait. */
 enum { FORGETTING = 8 };
@@ -17,22 +18,32 @@ static int64_t nearer(int64_t median, int64_t ns)
     return ns > median ? median + step : ns < median ? median - step : median;
 }
 
+/* A kernel with STRIKES_OUT was called: how many it has then. */
+static uint64_t strikes_after(uint64_t strikes, bool is_long)
+{
+    if (!is_long) return strikes - 1;
+    return strikes + STRIKE < MOST_STRIKES ? strikes + STRIKE : MOST_STRIKES;
+}
+
 static void measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
 {
     const uint64_t longest = (1u << TIME_BITS) - 1, tag = ptoi_grain_tag(kernel);
     const uint64_t known = load_relaxed(ptoi_grain_line(g, kernel)); /* relaxed: see grain.h */
     const bool is_same = known >> 28 == tag >> 28;
     uint64_t strikes = is_same ? known >> TIME_BITS & 0xff : 0;
-    if (strikes >= STRIKES_OUT) return;
     const int64_t last = (int64_t)(known & longest), some = last / 8;
+    const bool is_long = ns > LONGEST * (int64_t)g->fine_ns;
+    if (strikes >= STRIKES_OUT) {
+        store_relaxed(ptoi_grain_line(g, kernel), tag | strikes_after(strikes, is_long) << TIME_BITS | (uint64_t)last);
+        return;
+    }
     /* no news: others have this line */
     if (is_same && strikes == 0 && last > (int64_t)g->fine_ns && ns > last - some && ns < last + some) return;
     const bool was_fine = is_same && last <= (int64_t)g->fine_ns, is_fine = ns <= (int64_t)g->fine_ns;
-    const bool is_long = ns > LONGEST * (int64_t)g->fine_ns;
     if (is_fine)
         strikes -= strikes > 0;
     else if (was_fine && is_long)
-        strikes += STRIKE;
+        strikes = strikes + STRIKE < STRIKES_OUT ? strikes + STRIKE : MOST_STRIKES;
     int64_t next = ns;
     if (is_same && !is_fine && ns < last) next = last - (last - ns + FORGETTING - 1) / FORGETTING;
     if (was_fine && !is_long) next = nearer(last, ns);

@@ -2,7 +2,7 @@
  *
  * Idea       the caller of a kernel that times it stores how long it took.  A kernel is fine if its last timed call was
  *            short. A kernel whose calls differ collects strikes, and is coarse after a few of them: it would stop the
- *            orchestrator.
+ *            orchestrator.  It loses them by short calls at workers.
  * Owner      a word: every thread that runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.
  *            The trials: the orchestrator.
  * Tests      test/runtime/test_inline.c */

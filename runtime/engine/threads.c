@@ -25,7 +25,6 @@
 #include "backend/worker.h"
 #include "debug/backtrace.h"
 #include "debug/crash.h"
-#include "record/replay.h"
 #include "shared/barrier.h"
 #include "shared/processors.h"
 
@@ -220,8 +219,9 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
      * failed, or was cancelled, must not run, whatever the status says by now. */
     int result = 0;
     if (load_relaxed(&core->run_status->status) != PTO_OK) l->has_stopped = true; /* relaxed: a hint, later is fine */
+    const uint64_t id = l->task[n % LANE_DEPTH].id;
+    if (core->replay && !l->has_stopped) l->has_stopped = !ptoi_threads_await_place(l, id);
     if (!l->has_stopped) {
-        const uint64_t id = l->task[n % LANE_DEPTH].id;
         const PTOKernel *kernel = ptoi_task_kernel(core->window, id);
         int64_t since = 0, end;
         const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || ptoi_task_limit_ns(core->window, id) > 0 ||
@@ -231,6 +231,7 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
         const int type = window_task(core->window, id)->worker;
         struct running_line *const line = l->line + e->shift[type];
         if (t) t->row = lane_row(e, l, type), t->begin = ptoi_record_now(core->recorder);
+        if (core->replay) ptoi_threads_begun(core, t);
         ptoi_running_begin(line, core->window, id, since, as_helper ? e->helper_thread : l->thread_number);
         result = run_kernel(l, id, as_helper);
         if (is_timed) {
@@ -466,14 +467,6 @@ static bool serve_as_helper(struct core *core, bool (*is_met)(void *arg), void *
     return true;
 }
 
-/* Tasks are ready, nothing runs, and none of them is what the schedule wants next. */
-static void fail_by_replay(struct core *core)
-{
-    ptoi_fail(core->run_status, PTO_ERR_ARGUMENT, NULL,
-              "the schedule %s does not fit this run (program, data, workers): its start %lld never becomes ready",
-              core->config.replay, (long long)core->replay->next);
-}
-
 /* So much has to retire before the wait is met that there is no use in watching, while the processors have other
  * work. */
 static bool is_far(const struct core *core)
@@ -526,7 +519,7 @@ bool ptoi_threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* m
             leave_role(core, progress, false);
             if (met) return true;
             if (quiet) return false;
-            if (stuck) fail_by_replay(core);
+            if (stuck) ptoi_threads_fail_replay(core);
             if (progress && core->orch.flow.wake_at == 0) spins = 0; /* what it waits for may be next */
         }
         if (has_served || (spins >= SPINS && is_far(core))) spins = SPINS + YIELDS;

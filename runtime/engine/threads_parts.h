@@ -116,6 +116,15 @@ bool ptoi_lanes_start(void *core, PTOWorkerType type, uint64_t id, int *place);
 bool ptoi_lanes_follow(void *core, int place, uint64_t id);
 int ptoi_lanes_collect(void *core, struct completion *out, int max);
 
+/* ---- threads_replay.c ---- */
+
+/* Until everything before the task in the schedule has begun.  false: the run has failed. */
+bool ptoi_threads_await_place(struct lane *l, uint64_t id);
+/* A worker begins the task that it waited for; *t is its record, or NULL. */
+void ptoi_threads_begun(struct core *core, struct recorded_task *t);
+/* Tasks are ready, nothing runs, and none of them is what the schedule wants next. */
+void ptoi_threads_fail_replay(struct core *core);
+
 /* ---- threads.c, threads_inline.c: the bodies of the threads, and what the table of the engine has ---- */
 
 void *ptoi_threads_worker(void *lane);

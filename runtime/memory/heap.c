@@ -159,20 +159,30 @@ static int64_t lowest_run(const struct heap *h, uint64_t from, uint64_t segments
     return -1;
 }
 
+/* The first segment from this one on that is taken, or that is not; or how many there are. */
+static uint64_t next_segment(const struct heap *h, bool taken, uint64_t from)
+{
+    const uint64_t count = h->window->segment_count;
+    for (uint64_t s = from; s < count; s = (s / 64 + 1) * 64) {
+        const uint64_t bits = (taken ? h->taken[s / 64] : ~h->taken[s / 64]) >> s % 64;
+        if (bits == 0) continue;
+        s += (uint64_t)__builtin_ctzll(bits);
+        return s < count ? s : count;
+    }
+    return count;
+}
+
+/* By words: where a segment is a granule, each buffer looks for one. */
 static int64_t tightest_run(const struct heap *h, uint64_t segments)
 {
-    uint64_t run = 0, least = UINT64_MAX;
+    uint64_t least = UINT64_MAX;
     int64_t best = -1;
-    for (uint64_t s = 0; s <= h->window->segment_count; s++) {
-        if (s < h->window->segment_count && !is_taken(h, s)) {
-            run++;
-            continue;
-        }
-        if (run >= segments && run < least) {
-            best = (int64_t)(s - run);
-            least = run;
-        }
-        run = 0;
+    for (uint64_t end, s = next_segment(h, false, 0); s < h->window->segment_count && least > segments;
+         s = next_segment(h, false, end)) {
+        end = next_segment(h, true, s);
+        if (end - s < segments || end - s >= least) continue;
+        best = (int64_t)s;
+        least = end - s;
     }
     return best;
 }

@@ -1,14 +1,17 @@
 /* replay.h - a recorded schedule, repeated: which task may start next, and on which worker.
  *
  * Idea       tasks get their place in the schedule as priority, so the ready task that comes first is always at the
- *            head of its queue; the machine starts it only when everything before it in the schedule has started.
- *            Of several ranks each has a schedule of its own.  Messages are free: they come when they come, so they go
- *            before all else.
- * Owner      loaded at creation; `next` belongs to the holder of the scheduler role.
+ *            head of its queue; the machine sends it only when everything before it in the schedule was sent, and its
+ *            worker begins it only when all that has begun: engine/threads_replay.c.  Of several ranks each has a
+ *            schedule of its own.  Messages are free: they come when they come, so they go before all else.
+ * Owner      loaded at creation; `next` belongs to the holder of the scheduler role, `begun` and `begun_at` to the
+ *            workers.
  * Tests      test/runtime/test_replay.c */
 #ifndef PTOI_REPLAY_H
 #define PTOI_REPLAY_H
+#include "shared/atomics.h"
 #include <pto/pto_status.h>
+#include <stdbool.h>
 
 struct replay {
     int64_t tasks, count; /* count: those that are not free */
@@ -17,6 +20,10 @@ struct replay {
     int64_t *place;       /* by task; -1: it is free */
     int64_t next;         /* place of the next start */
     uint64_t first_id;    /* of the run */
+    /* Of those that are not free: how many have begun, and when the last one did.  W worker of the next one, R workers:
+     * add acq_rel [BEGUN], load acquire. */
+    _Atomic int64_t begun;
+    int64_t begun_at; /* by the clock of the record */
 };
 
 /* Which run a schedule is of.  `run`: a number that all ranks of it have. */
@@ -28,6 +35,13 @@ struct replay_of {
 /* PTO_ERR_IO, PTO_ERR_ARGUMENT or PTO_ERR_NOMEM with a message in text.  of: what is expected; its `run` is read. */
 PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, struct replay_of *of, char *text,
                            size_t size);
+/* A run begins with this task; none is in flight. */
+static inline void ptoi_replay_begin(struct replay *r, uint64_t first_id)
+{
+    r->next = r->begun_at = 0;
+    r->first_id = first_id;
+    store_relaxed(&r->begun, 0); /* relaxed: [SENT] publishes it */
+}
 void ptoi_replay_free(struct replay *r);
 int32_t ptoi_replay_priority(const struct replay *r, uint64_t id);
 static inline bool ptoi_replay_is_next(const struct replay *r, uint64_t id)

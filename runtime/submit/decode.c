@@ -175,22 +175,21 @@ bool ptoi_orch_part(const PTOTaskParam *p, struct region *part)
     return ptoi_decode_part(p, part) == REFUSED_NOT && part->run > 0;
 }
 
-bool ptoi_orch_meets(const PTOTaskParam *p, const struct region *region)
+bool ptoi_orch_touches(const PTOTaskParam *p, struct region *region)
 {
     PTOArg arg;
     PTOAccess_ a;
     int64_t lay[PTO_MAX_RANK];
     long long number;
-    struct region r;
     if (p->kind < PTO_PARAM_INPUT ||
         (p->kind > PTO_PARAM_ACC && p->kind != PTO_PARAM_INOUT_PART && p->kind != PTO_PARAM_ACC_BY))
         return false;
     if (!pto_decode_tensor_(p, &arg, lay, &a) && ptoi_decode_any(p, &arg, lay, &a, &number) != REFUSED_NOT)
         return false; /* the submit will refuse it */
-    if (!a.base || (int64_t)a.high <= region->low || region->high <= (int64_t)a.low) return false;
-    return !ptoi_region_make(&r, (int64_t)(intptr_t)arg.ptr, pto_bytes_of_(arg.type), arg.rank, arg.shape,
-                             arg.stride) ||
-           ptoi_region_overlaps(&r, region);
+    if (!a.base) return false;
+    if (!ptoi_region_make(region, (int64_t)(intptr_t)arg.ptr, pto_bytes_of_(arg.type), arg.rank, arg.shape, arg.stride))
+        *region = (struct region){.low = a.low, .high = a.high, .run = (int64_t)(a.high - a.low)};
+    return true;
 }
 
 PTOStatus ptoi_decoded_request(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel)

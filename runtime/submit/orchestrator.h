@@ -59,8 +59,8 @@ PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOKernel *kernel, const 
                          int32_t index, struct orch_view *view);
 /* The bytes of the part of a valid parameter of kind PTO_PARAM_INOUT_PART.  false: there are none. */
 bool ptoi_orch_part(const PTOTaskParam *p, struct region *part);
-/* Does the region of a parameter overlap this one?  false for one that a submit refuses. */
-bool ptoi_orch_meets(const PTOTaskParam *p, const struct region *region);
+/* The region of a parameter.  false: it has none, or a submit refuses it. */
+bool ptoi_orch_touches(const PTOTaskParam *p, struct region *region);
 /* Of fast_path.h.  A task that was run by its caller failed with that result. */
 int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                          int32_t result);

@@ -247,17 +247,29 @@ TEST(empty_accumulators_are_no_task)
 static void many_regions(PTORuntime *rt, void *arg)
 {
     struct test *t = arg;
-    for (int round = 0; round < 3; round++)
-        for (int i = 0; i < 40; i++)
+    for (int round = 0; round < t->tasks; round++)
+        for (int i = 0; i < t->case_; i++)
             SUBMIT(rt, &add_kernel, PTO_ACC_BY(PTO_BY_SUM, t->x, i, PTO_ARRAY(PTO_F32, 1)), PTO_SCALAR(1.0f));
 }
 
 TEST(more_regions_than_groups)
 {
-    struct test t = {0};
+    struct test t = {.tasks = 3, .case_ = 300};
     run((PTOConfig){.engine = PTO_ENGINE_THREADS, .always_defer = true}, many_regions, &t, PTO_OK);
-    for (int i = 0; i < 40; i++) EXPECT(t.x[i] == 3);
+    for (int i = 0; i < t.case_; i++) EXPECT(t.x[i] == 3);
     free_test(&t);
+}
+
+TEST(as_many_regions_as_groups_have_whole_folds)
+{
+    struct test t = {.tasks = 2 * 62, .case_ = 256};
+    static const PTOEngine engines[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS};
+    for (int e = 0; e < 2; e++) {
+        const PTOConfig c = {.engine = engines[e], .always_defer = true, .heap_bytes = 16 << 20};
+        EXPECT_EQ(run(c, many_regions, &t, PTO_OK).folds, 2 * 256);
+        for (int i = 0; i < t.case_; i++) EXPECT(t.x[i] == 2 * 62);
+        free_test(&t);
+    }
 }
 
 TEST(nothing_runs_on_the_engine_graph)

@@ -366,6 +366,29 @@ TEST(a_kernel_that_is_fine_inline_is_found_by_a_trial)
     EXPECT(ptoi_grain_is_tried(&g, tried));
 }
 
+TEST(a_kernel_whose_calls_are_short_again_is_tried_again)
+{
+    static struct grain g;
+    ptoi_grain_init(&g, 2);
+    measure_away(&g, tried, 100, 1);
+    for (int i = 0; i < 200; i++) ptoi_grain_measured_inline(&g, tried, i % 2 ? 5000 : 100);
+    EXPECT(!ptoi_grain_is_fine(&g, tried));
+    measure_away(&g, tried, 100, 100); /* it was a while ago only */
+    for (int i = 0; i < 10000; i++) {  /* one in ten is long still */
+        ptoi_grain_measured_away(&g, tried, i % 10 == 0 ? 5000 : 100);
+        EXPECT(!ptoi_grain_is_fine(&g, tried) && !ptoi_grain_is_tried(&g, tried));
+    }
+    for (int i = 0; i < 130; i++) ptoi_grain_measured_away(&g, tried, 700); /* all are short, though not fine there */
+    EXPECT(!ptoi_grain_is_fine(&g, tried) && ptoi_grain_is_tried(&g, tried));
+    for (int i = 0; i < 8 && !ptoi_grain_is_fine(&g, tried); i++) ptoi_grain_measured_inline(&g, tried, 100);
+    EXPECT(ptoi_grain_is_fine(&g, tried));
+    ptoi_grain_measured_inline(&g, tried, 5000); /* it has not many to lose */
+    for (int i = 0; i < 100; i++) ptoi_grain_measured_away(&g, tried, 100);
+    EXPECT(!ptoi_grain_is_fine(&g, tried) && !ptoi_grain_is_tried(&g, tried));
+    for (int i = 0; i < 100; i++) ptoi_grain_measured_away(&g, tried, 100);
+    EXPECT(ptoi_grain_is_fine(&g, tried));
+}
+
 TEST(a_kernel_that_is_fine_nowhere_is_tried_ever_more_rarely)
 {
     static struct grain g;
