@@ -107,10 +107,43 @@ TEST(erf_is_within_4_ulp)
 }
 TEST(sin_and_cos_are_within_4_ulp)
 {
-    EXPECT_CLOSE(sin, sinl, 10.0, 0x1p30, 4);
-    EXPECT_CLOSE(cos, cosl, 10.0, 0x1p30, 4);
-    EXPECT_CLOSE(sin, sinl, 1e9, 0x1p30, 4);
-    EXPECT_CLOSE(cos, cosl, 1e9, 0x1p30, 4);
+    EXPECT_CLOSE(sin, sinl, 10.0, (double)INFINITY, 4);
+    EXPECT_CLOSE(cos, cosl, 10.0, (double)INFINITY, 4);
+    EXPECT_CLOSE(sin, sinl, 1e9, (double)INFINITY, 4);
+    EXPECT_CLOSE(cos, cosl, 1e9, (double)INFINITY, 4);
+    EXPECT_CLOSE(sin, sinl, 1e19, (double)INFINITY, 4);
+    EXPECT_CLOSE(cos, cosl, 1e19, (double)INFINITY, 4);
+}
+/* Correctly rounded values, computed with 2000 bits; the first argument is the f64 next to a multiple of pi/2. */
+TEST(sin_and_cos_of_arguments_that_cancel)
+{
+    static const double cases[][3] = {
+        {0x1.6ac5b262ca1ffp+849, 0x1.0000000000000p+0, -0x1.14ae72e6ba22fp-61},
+        {0x1.6ac5b262ca1ffp+849, 0x1.0000000000000p+0, -0x1.14ae72e6ba22fp-61},
+        {0x1.0f0cf064dd592p+73, -0x1.b453ab76bf397p-1, 0x1.0be2cef01c8f4p-1},
+        {0x1.fffffffffffffp+1023, 0x1.452fc98b34e97p-8, -0x1.fffe62ecfab75p-1},
+        {0x1.0000000400000p+30, 0x1.5054c2710443fp-2, 0x1.e398612c96801p-1},
+        {0x1.d1a94a2000000p+39, -0x1.38f4477984352p-1, 0x1.9538731dff223p-1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double x = cases[i][0], sine = cases[i][1], cosine = cases[i][2];
+        EXPECT(error_f64(pto_sin_f64(x), (long double)sine) <= 1 &&
+               error_f64(pto_cos_f64(x), (long double)cosine) <= 1);
+        EXPECT(pto_sin_f64(-x) == -pto_sin_f64(x) && pto_cos_f64(-x) == pto_cos_f64(x));
+    }
+}
+/* What is noted: all that the functions for usual arguments have no bits for. */
+TEST(sin_and_cos_note_a_large_argument)
+{
+    static const double values[] = {0.0, -1.0, 0x1p30, -0x1p30, 0x1.0000020p30, -0x1.0000020p30, 1e38, INFINITY, NAN};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        int64_t large = 0;
+        int32_t large_f32 = 0;
+        const double x = values[i], y = pto_near_sin_f64(&large, x);
+        const float f = pto_near_cos_f32(&large_f32, (float)x);
+        EXPECT((large < 0) == (i >= 4) && (large_f32 < 0) == (i >= 4));
+        if (i < 4) EXPECT(y == pto_sin_f64(x) && f == pto_cos_f32((float)x));
+    }
 }
 
 TEST(pow_is_within_4_ulp)
