@@ -209,6 +209,37 @@ TEST(a_division_without_a_result_is_noted)
     EXPECT(failed == PTO_FAILED_DIVIDE);
 }
 
+/* Of a shift by the width or more, or by a negative number, no bit is left. */
+#define EXPECT_SHIFTS(name, type, bits)                                                                                \
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)                                                        \
+        for (int64_t by = -70; by <= 130; by++) {                                                                      \
+            const type a = (type)values[i], b = (type)by;                                                              \
+            const bool is_inside = b >= 0 && (uint64_t)b < bits;                                                       \
+            const type none = a > 0 ? 0 : (type)(a >> (bits - 1));                                                     \
+            EXPECT(pto_shl_##name(a, b) == (is_inside ? (type)((uint64_t)a << b) : 0));                                \
+            EXPECT(pto_shr_##name(a, b) == (is_inside ? (type)(a >> b) : none));                                       \
+        }
+TEST(a_shift_by_the_width_or_more_leaves_no_bit)
+{
+    static const int64_t values[] = {0, 1, -1, 7, -5, 200, 0x123456789abcdef, INT64_MAX, INT64_MIN};
+    EXPECT_SHIFTS(i8, int8_t, 8)
+    EXPECT_SHIFTS(i16, int16_t, 16)
+    EXPECT_SHIFTS(i32, int32_t, 32)
+    EXPECT_SHIFTS(i64, int64_t, 64)
+}
+#undef EXPECT_SHIFTS
+TEST(a_shift_of_an_unsigned_number_fills_with_zeros)
+{
+    for (int by = 0; by < 256; by++) {
+        EXPECT(pto_shl_u8(202, (uint8_t)by) == (by < 8 ? (uint8_t)(202u << by) : 0));
+        EXPECT(pto_shr_u8(202, (uint8_t)by) == (by < 8 ? 202u >> by : 0));
+        EXPECT(pto_shr_u16(0xffff, (uint16_t)by) == (by < 16 ? 0xffffu >> by : 0));
+        EXPECT(pto_shr_u32(UINT32_MAX, (uint32_t)by) == (by < 32 ? UINT32_MAX >> by : 0));
+        EXPECT(pto_shr_u64(UINT64_MAX, (uint64_t)by) == (by < 64 ? UINT64_MAX >> by : 0));
+        EXPECT(pto_shl_u64(UINT64_MAX, (uint64_t)by) == (by < 64 ? UINT64_MAX << by : 0));
+    }
+}
+
 TEST(bf16_rounds_to_even_and_keeps_what_is_no_number)
 {
     EXPECT(pto_bf16_bits(1.0f) == 0x3f80 && pto_bf16_bits(pto_of_bits_f32(0x3f808000)) == 0x3f80);
