@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 PTO_ELEMENTS_BEGIN
 
 /* ---- bits -------------------------------------------------------------------------------------------------------- */
@@ -140,11 +144,7 @@ PTO_ELEMENTS int64_t pto_quarter(double x, double *r, double *low)
 }
 
 /* The same of any x; not a number or infinite: the rest is not a number.  Of libpto_kernels. */
-#ifdef __cplusplus
-extern "C"
-#endif
-    int64_t
-    pto_large_quarter(double x, double *r, double *low);
+int64_t pto_large_quarter(double x, double *r, double *low);
 
 /* The sine of r + low after n quarters. */
 PTO_ELEMENTS double pto_sine_of_quarter(int64_t n, double r, double low)
@@ -371,4 +371,8 @@ PTO_ELEMENTS float pto_pow_f32(float x, float y)
 }
 
 PTO_ELEMENTS_END
+
+#ifdef __cplusplus
+}
+#endif
 #endif
