@@ -4,7 +4,7 @@
  *            cannot be done again: where its arguments are known before it begins, it looks at them first; where not,
  *            it has the functions with a branch alone.
  * Invariant  both functions have the same bits of usual arguments.
- * Tests      test/lit/codegen/index-angles.pto, test/lit/run/large-angles.test
+ * Tests      test/lit/codegen/index-angles.pto, test/lit/run/large-angles.pto
  */
 #include "parts.h"
 
