@@ -107,10 +107,43 @@ TEST(erf_is_within_4_ulp)
 }
 TEST(sin_and_cos_are_within_4_ulp)
 {
-    EXPECT_CLOSE(sin, sinl, 10.0, 0x1p30, 4);
-    EXPECT_CLOSE(cos, cosl, 10.0, 0x1p30, 4);
-    EXPECT_CLOSE(sin, sinl, 1e9, 0x1p30, 4);
-    EXPECT_CLOSE(cos, cosl, 1e9, 0x1p30, 4);
+    EXPECT_CLOSE(sin, sinl, 10.0, (double)INFINITY, 4);
+    EXPECT_CLOSE(cos, cosl, 10.0, (double)INFINITY, 4);
+    EXPECT_CLOSE(sin, sinl, 1e9, (double)INFINITY, 4);
+    EXPECT_CLOSE(cos, cosl, 1e9, (double)INFINITY, 4);
+    EXPECT_CLOSE(sin, sinl, 1e19, (double)INFINITY, 4);
+    EXPECT_CLOSE(cos, cosl, 1e19, (double)INFINITY, 4);
+}
+/* Correctly rounded values, computed with 2000 bits; the first argument is the f64 next to a multiple of pi/2. */
+TEST(sin_and_cos_of_arguments_that_cancel)
+{
+    static const double cases[][3] = {
+        {0x1.6ac5b262ca1ffp+849, 0x1.0000000000000p+0, -0x1.14ae72e6ba22fp-61},
+        {0x1.6ac5b262ca1ffp+849, 0x1.0000000000000p+0, -0x1.14ae72e6ba22fp-61},
+        {0x1.0f0cf064dd592p+73, -0x1.b453ab76bf397p-1, 0x1.0be2cef01c8f4p-1},
+        {0x1.fffffffffffffp+1023, 0x1.452fc98b34e97p-8, -0x1.fffe62ecfab75p-1},
+        {0x1.0000000400000p+30, 0x1.5054c2710443fp-2, 0x1.e398612c96801p-1},
+        {0x1.d1a94a2000000p+39, -0x1.38f4477984352p-1, 0x1.9538731dff223p-1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double x = cases[i][0], sine = cases[i][1], cosine = cases[i][2];
+        EXPECT(error_f64(pto_sin_f64(x), (long double)sine) <= 1 &&
+               error_f64(pto_cos_f64(x), (long double)cosine) <= 1);
+        EXPECT(pto_sin_f64(-x) == -pto_sin_f64(x) && pto_cos_f64(-x) == pto_cos_f64(x));
+    }
+}
+/* What is noted: all that the functions for usual arguments have no bits for. */
+TEST(sin_and_cos_note_a_large_argument)
+{
+    static const double values[] = {0.0, -1.0, 0x1p30, -0x1p30, 0x1.0000020p30, -0x1.0000020p30, 1e38, INFINITY, NAN};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        int64_t large = 0;
+        int32_t large_f32 = 0;
+        const double x = values[i], y = pto_near_sin_f64(&large, x);
+        const float f = pto_near_cos_f32(&large_f32, (float)x);
+        EXPECT((large < 0) == (i >= 4) && (large_f32 < 0) == (i >= 4));
+        if (i < 4) EXPECT(y == pto_sin_f64(x) && f == pto_cos_f32((float)x));
+    }
 }
 
 TEST(pow_is_within_4_ulp)
@@ -174,6 +207,37 @@ TEST(a_division_without_a_result_is_noted)
     failed = 0;
     pto_mod_u8(&failed, 3, 0);
     EXPECT(failed == PTO_FAILED_DIVIDE);
+}
+
+/* Of a shift by the width or more, or by a negative number, no bit is left. */
+#define EXPECT_SHIFTS(name, type, bits)                                                                                \
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)                                                        \
+        for (int64_t by = -70; by <= 130; by++) {                                                                      \
+            const type a = (type)values[i], b = (type)by;                                                              \
+            const bool is_inside = b >= 0 && (uint64_t)b < bits;                                                       \
+            const type none = a > 0 ? 0 : (type)(a >> (bits - 1));                                                     \
+            EXPECT(pto_shl_##name(a, b) == (is_inside ? (type)((uint64_t)a << b) : 0));                                \
+            EXPECT(pto_shr_##name(a, b) == (is_inside ? (type)(a >> b) : none));                                       \
+        }
+TEST(a_shift_by_the_width_or_more_leaves_no_bit)
+{
+    static const int64_t values[] = {0, 1, -1, 7, -5, 200, 0x123456789abcdef, INT64_MAX, INT64_MIN};
+    EXPECT_SHIFTS(i8, int8_t, 8)
+    EXPECT_SHIFTS(i16, int16_t, 16)
+    EXPECT_SHIFTS(i32, int32_t, 32)
+    EXPECT_SHIFTS(i64, int64_t, 64)
+}
+#undef EXPECT_SHIFTS
+TEST(a_shift_of_an_unsigned_number_fills_with_zeros)
+{
+    for (int by = 0; by < 256; by++) {
+        EXPECT(pto_shl_u8(202, (uint8_t)by) == (by < 8 ? (uint8_t)(202u << by) : 0));
+        EXPECT(pto_shr_u8(202, (uint8_t)by) == (by < 8 ? 202u >> by : 0));
+        EXPECT(pto_shr_u16(0xffff, (uint16_t)by) == (by < 16 ? 0xffffu >> by : 0));
+        EXPECT(pto_shr_u32(UINT32_MAX, (uint32_t)by) == (by < 32 ? UINT32_MAX >> by : 0));
+        EXPECT(pto_shr_u64(UINT64_MAX, (uint64_t)by) == (by < 64 ? UINT64_MAX >> by : 0));
+        EXPECT(pto_shl_u64(UINT64_MAX, (uint64_t)by) == (by < 64 ? UINT64_MAX << by : 0));
+    }
 }
 
 TEST(bf16_rounds_to_even_and_keeps_what_is_no_number)

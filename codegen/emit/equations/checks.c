@@ -144,15 +144,25 @@ static void check_index(struct checker *c, const struct eq_access *a, int dim)
     }
     open_conditions(p, a->guard);
     const struct size *extent = a->formal ? a->formal->type->extent[dim] : a->temp->extent[dim];
-    const char *index = names_take(&p->e->names, "index"), *values;
-    out_line(out, "const int64_t %s = %s;", index,
-             x->size ? equation_size(p, x->size, P_ANY) : equation_value(p, x->expr, P_ANY));
+    const char *index = names_take(&p->e->names, "index"), *given = index, *values;
+    const bool is_u64 = x->expr && x->expr->kind == EQ_CAST && x->expr->a->type == ELEM_U64;
+    if (is_u64) { /* the message shows the number itself, not the nearest i64 */
+        given = names_take(&p->e->names, "given");
+        out_line(out, "const uint64_t %s = %s;", given, equation_value(p, x->expr->a, P_ANY));
+        equation_need_type(p, ELEM_U64);
+        out_line(out, "const int64_t %s = pto_i64_of_u64(%s);", index, given);
+    } else {
+        out_line(out, "const int64_t %s = %s;", index,
+                 x->size ? equation_size(p, x->size, P_ANY) : equation_value(p, x->expr, P_ANY));
+    }
     const char *limit = equation_size(p, extent, P_ADD);
     const char *text = x->expr ? describe_index(p, x->expr, &values) : "an index is";
     if (!x->expr) values = "";
     out_line(out, "if (%s < 0 || %s >= %s)", index, index, limit);
-    out_more(out, "return pto_kernel_failed(\"%s%s %%lld, '%s' has %%lld %s\", %s(long long)%s, (long long)(%s));",
-             equation_part_text(p, a->stmt), text, object_name(a), unit(a->rank, dim), values, index, limit);
+    const char *sign = is_u64 ? "unsigned " : "";
+    out_more(out, "return pto_kernel_failed(\"%s%s %%%s, '%s' has %%lld %s\", %s(%slong long)%s, (long long)(%s));",
+             equation_part_text(p, a->stmt), text, is_u64 ? "llu" : "lld", object_name(a), unit(a->rank, dim), values,
+             sign, given, limit);
     while (out->depth > depth) out_close(out, "}");
     names_close(&p->e->names, mark);
 }

@@ -11,6 +11,7 @@
  *   short_rows.c   contiguous rows of a few elements
  *   by_columns.c   matrices that lie by columns
  *   lanes.c        reductions in order, for a group of elements at a time
+ *   angles.c       loops with sin and cos, for usual arguments and for any
  *   contraction.c  sums of products of two matrices, which the library computes
  *   value.c        expressions
  *   sizes.c        integers that are sizes, and addresses
@@ -40,6 +41,13 @@ struct eq_storage {
     const struct symbol *output;
 };
 
+/* Which functions sin and cos are. */
+enum eq_angles {
+    ANGLES_ALONE, /* those of any argument; a loop may be printed twice */
+    ANGLES_NEAR,  /* those that note a large argument in `large` */
+    ANGLES_ANY    /* those of any argument: the loop is printed once more */
+};
+
 struct eq_printer {
     struct emitter *e;
     const struct equations *q;
@@ -55,6 +63,8 @@ struct eq_printer {
     const char *panel;                  /* scratch of the contractions, in C */
     const struct eq_expr *replaced;     /* a reduction whose result there is already: */
     const char *replacement;
+    enum eq_angles angles;
+    const char *large_f32, *large_f64; /* in C; NULL: no function of the type notes there */
     /* variables that are run over by the loop of another: symbol from[i] is the variable to[i] */
     const struct symbol **from;
     const struct size **to;
@@ -102,6 +112,18 @@ bool equation_has_part(const struct eq_var *v, bool is_rest);
 /* The reduction of a statement whose last free variable's loop is done for a group of elements at a time, or NULL. */
 const struct eq_expr *equation_in_lanes(const struct eq_printer *p, const struct eq_stmt *s);
 void equation_lanes(struct eq_printer *p, const struct eq_stmt *s, const struct eq_expr *x); /* that loop */
+
+/* ---- angles.c ---- */
+bool equation_holds_angle(const struct eq_expr *x);
+const char *equation_angle(struct eq_printer *p, const struct eq_expr *x); /* sin or cos */
+/* The loop is printed by `print`, twice where that is right and faster. */
+void equation_loop_of_angles(struct eq_printer *p, struct eq_node *loop,
+                             void (*print)(struct eq_printer *p, struct eq_node *loop));
+/* What is printed between the two has angles: between equation_begin_near and equation_begin_any for usual arguments,
+ * then once more for any. */
+void equation_begin_near(struct eq_printer *p, const struct eq_expr *x);
+void equation_begin_any(struct eq_printer *p);
+void equation_end_any(struct eq_printer *p);
 
 /* ---- prefetch.c ---- */
 /* For the group of elements from `group` on of a loop that is done inside of a reduction. */
@@ -154,6 +176,8 @@ void equation_contract(struct eq_printer *p, const struct eq_stmt *s, const stru
 
 /* ---- statements.c ---- */
 void equation_open_loop(struct eq_printer *p, const struct eq_var *v); /* `for (...) {`, depth + 1 */
+/* The variables that were merged with this loop's have its name in C, too. */
+void equation_name_merged(struct eq_printer *p, const struct eq_var *v);
 /* What stands first in a loop, of which each statement has the C name of the loop's variable. */
 void equation_begin_iteration(struct eq_printer *p, const struct eq_node *loop);
 /* The variable of C that a temporary without dimensions is.  begin: its first value, or "". */

@@ -32,6 +32,8 @@ const char *equation_empty_value(struct eq_printer *p, const struct eq_expr *x)
     return arena_printf(p->e->mem, "%s_%s", limits[x->type], kind == EQ_RED_MAX ? "MIN" : "MAX");
 }
 
+static bool is_place(const struct eq_expr *x) { return x->reduce.kind == EQ_ARGMAX || x->reduce.kind == EQ_ARGMIN; }
+
 /* ---- the order, which the text decides ---- */
 
 bool equation_is_dense_along(const struct eq_printer *p, const struct eq_access *a, const struct eq_var *v)
@@ -216,6 +218,18 @@ const char *equation_result_type(const struct eq_expr *x)
     return x->type == ELEM_F16 || x->type == ELEM_BF16 ? "float" : c_elem_type(x->type);
 }
 
+static void print_form(struct eq_printer *p, const struct eq_expr *x, const struct eq_var *v, const char *result)
+{
+    out_open(p->e->out, "{");
+    if (is_place(x))
+        place_of_extreme(p, x, result);
+    else if (v)
+        by_parts(p, x, v, result);
+    else
+        in_order(p, x, result);
+    out_close(p->e->out, "}");
+}
+
 const char *equation_reduction(struct eq_printer *p, const struct eq_expr *x)
 {
     static const char *const wanted[] = {
@@ -224,19 +238,20 @@ const char *equation_reduction(struct eq_printer *p, const struct eq_expr *x)
     if (x == p->replaced) return p->replacement;
     const char *result = names_take(&p->e->names, wanted[x->reduce.kind]);
     const char *type = equation_result_type(x);
-    const bool is_place = x->reduce.kind == EQ_ARGMAX || x->reduce.kind == EQ_ARGMIN;
-    const struct eq_var *v = is_place ? NULL : equation_vector(p, p->stmt, x);
-    if (is_place || v)
+    const struct eq_var *v = is_place(x) ? NULL : equation_vector(p, p->stmt, x);
+    if (is_place(x) || v)
         out_line(p->e->out, "%s %s;", type, result);
     else
         out_line(p->e->out, "%s %s = %s;", type, result, equation_empty_value(p, x));
-    out_open(p->e->out, "{");
-    if (is_place)
-        place_of_extreme(p, x, result);
-    else if (v)
-        by_parts(p, x, v, result);
-    else
-        in_order(p, x, result);
-    out_close(p->e->out, "}");
+    if (p->angles != ANGLES_ALONE || p->first || !equation_holds_angle(x->a)) {
+        print_form(p, x, v, result);
+        return result;
+    }
+    equation_begin_near(p, x->a);
+    print_form(p, x, v, result);
+    equation_begin_any(p);
+    if (!is_place(x) && !v) out_line(p->e->out, "%s = %s;", result, equation_empty_value(p, x));
+    print_form(p, x, v, result);
+    equation_end_any(p);
     return result;
 }

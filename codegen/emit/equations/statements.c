@@ -11,8 +11,7 @@ void equation_open_loop(struct eq_printer *p, const struct eq_var *v)
     out_open(p->e->out, "for (int64_t %s = %s; %s < %s; %s++) {", name, low, name, high, name);
 }
 
-/* Those that were merged with this loop's variable have its name in C, too. */
-static void name_merged(struct eq_printer *p, const struct eq_var *v)
+void equation_name_merged(struct eq_printer *p, const struct eq_var *v)
 {
     const struct size *own = size_symbol(p->sizes, v->symbol);
     for (int i = 0; i < p->same_count; i++)
@@ -44,7 +43,7 @@ static void declare_numbers(struct eq_printer *p, const struct eq_node *loop)
 
 void equation_begin_iteration(struct eq_printer *p, const struct eq_node *loop)
 {
-    name_merged(p, loop->var);
+    equation_name_merged(p, loop->var);
     declare_numbers(p, loop);
 }
 
@@ -71,6 +70,30 @@ void equation_statement(struct eq_printer *p, const struct eq_stmt *s)
         out_line(p->e->out, "%s = %s;", target, equation_binary(p, EQ_ADD, elem, target, value));
 }
 
+static void print_loop(struct eq_printer *p, struct eq_node *n)
+{
+    const size_t mark = names_mark(&p->e->names);
+    const struct eq_stmt *only = n->child->stmt && !n->child->next ? n->child->stmt : NULL;
+    const bool is_last = only && only->free_count > 0 && only->frees[only->free_count - 1] == n->var;
+    const struct eq_expr *in_lanes = is_last && !n->child->first ? equation_in_lanes(p, only) : NULL;
+    if (in_lanes) {
+        equation_lanes(p, only, in_lanes);
+    } else if (equation_is_tiled(p, n)) {
+        equation_tiles(p, n);
+    } else {
+        const struct eq_stmt *row = equation_new_row(p, n);
+        if (row)
+            equation_open_parts(p, n, row);
+        else
+            equation_open_loop(p, n->var);
+        equation_begin_iteration(p, n);
+        equation_nodes(p, n->child);
+        out_close(p->e->out, "}");
+        if (row) out_close(p->e->out, "}");
+    }
+    names_close(&p->e->names, mark);
+}
+
 void equation_nodes(struct eq_printer *p, struct eq_node *first)
 {
     const size_t mark = names_mark(&p->e->names);
@@ -84,30 +107,7 @@ void equation_nodes(struct eq_printer *p, struct eq_node *first)
         const struct eq_node *leaf = n->child;
         while (!leaf->stmt) leaf = leaf->child;
         emit_at(p->e, leaf->stmt->at);
-        const size_t inner = names_mark(&p->e->names);
-        const struct eq_stmt *only = n->child->stmt && !n->child->next ? n->child->stmt : NULL;
-        const bool is_last = only && only->free_count > 0 && only->frees[only->free_count - 1] == n->var;
-        const struct eq_expr *in_lanes = is_last && !n->child->first ? equation_in_lanes(p, only) : NULL;
-        if (in_lanes) {
-            equation_lanes(p, only, in_lanes);
-            names_close(&p->e->names, inner);
-            continue;
-        }
-        if (equation_is_tiled(p, n)) {
-            equation_tiles(p, n);
-            names_close(&p->e->names, inner);
-            continue;
-        }
-        const struct eq_stmt *row = equation_new_row(p, n);
-        if (row)
-            equation_open_parts(p, n, row);
-        else
-            equation_open_loop(p, n->var);
-        equation_begin_iteration(p, n);
-        equation_nodes(p, n->child);
-        out_close(p->e->out, "}");
-        if (row) out_close(p->e->out, "}");
-        names_close(&p->e->names, inner);
+        equation_loop_of_angles(p, n, print_loop);
     }
     names_close(&p->e->names, mark);
 }

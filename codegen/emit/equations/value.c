@@ -198,6 +198,8 @@ const char *equation_value(struct eq_printer *p, const struct eq_expr *x, enum p
     }
     case EQ_CAST: return cast(p, x, prec);
     case EQ_REDUCE: return equation_reduction(p, x);
+    case EQ_SIN:
+    case EQ_COS: return equation_angle(p, x);
     default:
         if (x->b) return binary(p, x, prec);
         return call(p, x->kind, x->type, equation_value(p, x->a, P_ANY), NULL);

@@ -109,8 +109,8 @@ enum eq_kind {
     EQ_BITOR,
     EQ_BITXOR,
     EQ_BITAND,
-    EQ_SHL, /* by b & (w - 1) bits */
-    EQ_SHR,
+    EQ_SHL, /* by b bits; of b < 0 or b >= w no bit of a is left: 0 */
+    EQ_SHR, /* likewise: 0, or -1 of a < 0 */
     EQ_AND, /* bool; the second is evaluated only where the first has not decided */
     EQ_OR,
     EQ_EQ, /* of two of the same type; bool */

@@ -48,7 +48,7 @@ static struct eq_value of_size(struct eq_work *w, const struct size *s, struct s
 
 static double real_of(const struct eq_expr *e) { return e->kind == EQ_REAL ? e->real : (double)e->integer; }
 
-/* What literals alone made, as one of type `to`: the conversion is done at each of them. */
+/* What literals alone made, as one of type `to` in which it is computed: the conversion is done at each of them. */
 static struct eq_expr *retype(struct eq_work *w, const struct eq_expr *e, enum elem to)
 {
     struct eq_expr *n = eq_new(w, e->kind, to, e->at);
@@ -71,10 +71,10 @@ static struct eq_expr *retype(struct eq_work *w, const struct eq_expr *e, enum e
 struct eq_expr *eq_convert(struct eq_work *w, struct eq_value v, enum elem to)
 {
     if (!v.expr) return NULL;
-    if (v.is_literal) return retype(w, v.expr, to);
-    if (v.expr->type == to) return v.expr;
-    struct eq_expr *cast = eq_new(w, EQ_CAST, to, v.expr->at);
-    cast->a = v.expr;
+    struct eq_expr *e = v.is_literal ? retype(w, v.expr, eq_computed(to)) : v.expr;
+    if (e->type == to) return e;
+    struct eq_expr *cast = eq_new(w, EQ_CAST, to, e->at);
+    cast->a = e;
     return cast;
 }
 

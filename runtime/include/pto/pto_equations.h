@@ -165,8 +165,17 @@ PTO_ELEMENTS_BEGIN
     PTO_ELEMENTS type pto_abs_##name(type a) { return a > 0 ? a : pto_neg_##name(a); }                                 \
     PTO_ELEMENTS type pto_min_##name(type a, type b) { return a < b ? a : b; }                                         \
     PTO_ELEMENTS type pto_max_##name(type a, type b) { return a > b ? a : b; }                                         \
-    PTO_ELEMENTS type pto_shl_##name(type a, type b) { return (type)((wide)a << ((wide)b & (bits - 1))); }             \
-    PTO_ELEMENTS type pto_shr_##name(type a, type b) { return (type)(a >> ((wide)b & (bits - 1))); }                   \
+    PTO_ELEMENTS type pto_shl_##name(type a, type b)                                                                   \
+    {                                                                                                                  \
+        const wide by = (wide)b; /* a negative one is large */                                                         \
+        return (type)(by < bits ? (wide)a << (by & (bits - 1)) : 0);                                                   \
+    }                                                                                                                  \
+    PTO_ELEMENTS type pto_shr_##name(type a, type b)                                                                   \
+    {                                                                                                                  \
+        const wide by = (wide)b;                                                                                       \
+        const type kept = (type)(a >> (by < bits ? by : bits - 1));                                                    \
+        return by < bits || least != 0 ? kept : (type)0;                                                               \
+    }                                                                                                                  \
     PTO_ELEMENTS type pto_div_##name(int *failed, type a, type b)                                                      \
     {                                                                                                                  \
         const bool is_wrong = b == 0 || (least != 0 && a == least && b == (type)-1);                                   \

@@ -1,14 +1,19 @@
 /* pto_mathematics.h - exp log tanh sin cos erf pow of elements: no table, no branch, no contraction, so each lane of a
  * vector and each level of a processor has the same bits.
  *
- * Error       exp log tanh: at most 2 ulp; sin cos erf pow: at most 4.  sin and cos of more than 2^30 in absolute value
- *             lose accuracy.
+ * Error       exp log tanh: at most 2 ulp; sin cos erf pow: at most 4.
+ * Large       sin and cos of more than 2^30 in absolute value need another reduction, which no vector does: a loop of
+ *             vectors only notes such an argument, and is then done once more by functions with a branch.
  * Tests       test/runtime/test_mathematics.c, against long double */
 #ifndef PTO_MATHEMATICS_H
 #define PTO_MATHEMATICS_H
 #include <pto/detail/elements.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 PTO_ELEMENTS_BEGIN
 
@@ -125,7 +130,7 @@ PTO_ELEMENTS double pto_tanh_f64(double x)
 
 /* ---- sin, cos: x - n pi/2 in three pieces, and the polynomial of the quarter ------------------------------------- */
 
-/* n is the nearest multiple of pi/2: its two last bits; the rest is *r + *low. */
+/* n is the nearest multiple of pi/2: its two last bits; the rest is *r + *low.  |x| <= 2^30. */
 PTO_ELEMENTS int64_t pto_quarter(double x, double *r, double *low)
 {
     const double m = x * 6.36619772367581382433e-01 + 6755399441055744.0, n = m - 6755399441055744.0;
@@ -138,10 +143,12 @@ PTO_ELEMENTS int64_t pto_quarter(double x, double *r, double *low)
     return pto_bits_f64(m) & 3;
 }
 
-PTO_ELEMENTS double pto_sin_or_cos(double x, int64_t shift)
+/* The same of any x; not a number or infinite: the rest is not a number.  Of libpto_kernels. */
+int64_t pto_large_quarter(double x, double *r, double *low);
+
+/* The sine of r + low after n quarters. */
+PTO_ELEMENTS double pto_sine_of_quarter(int64_t n, double r, double low)
 {
-    double r, low;
-    const int64_t n = (pto_quarter(x, &r, &low) + shift) & 3;
     const double z = r * r;
     double s = 1.58969099521155010221e-10;
     s = s * z + -2.50507602534068634195e-08;
@@ -162,10 +169,43 @@ PTO_ELEMENTS double pto_sin_or_cos(double x, int64_t shift)
     return (n & 2) != 0 ? -y : y;
 }
 
-PTO_ELEMENTS double pto_sin_f64(double x) { return x == 0.0 ? x : pto_sin_or_cos(x, 0); }
-PTO_ELEMENTS double pto_cos_f64(double x) { return pto_sin_or_cos(x, 1); }
-PTO_ELEMENTS float pto_sin_f32(float x) { return x == 0.0f ? x : (float)pto_sin_or_cos((double)x, 0); }
-PTO_ELEMENTS float pto_cos_f32(float x) { return (float)pto_sin_or_cos((double)x, 1); }
+/* The sign bit of *large is set where |x| > 2^30 or x is not a number: the result may be wrong then. */
+PTO_ELEMENTS void pto_note_f64(int64_t *large, double x)
+{
+    *large |= 0x41d0000000000000 - (pto_bits_f64(x) & INT64_MAX);
+}
+PTO_ELEMENTS void pto_note_f32(int32_t *large, float x) { *large |= 0x4e800000 - (pto_bits_f32(x) & INT32_MAX); }
+
+/* pto_near_*: notes a large argument.  The others take any. */
+PTO_ELEMENTS double pto_near_sin_or_cos(double x, int64_t shift)
+{
+    double r, low;
+    const int64_t n = (pto_quarter(x, &r, &low) + shift) & 3;
+    return pto_sine_of_quarter(n, r, low);
+}
+PTO_ELEMENTS double pto_sin_or_cos(double x, int64_t shift)
+{
+    double r, low;
+    const bool is_near = __builtin_fabs(x) <= 1073741824.0;
+    const int64_t n = (is_near ? pto_quarter(x, &r, &low) : pto_large_quarter(x, &r, &low)) + shift;
+    return pto_sine_of_quarter(n & 3, r, low);
+}
+#define PTO_SIN_COS(name, type, bits)                                                                                  \
+    PTO_ELEMENTS type pto_near_sin_##name(bits *large, type x)                                                         \
+    {                                                                                                                  \
+        pto_note_##name(large, x);                                                                                     \
+        return x == 0 ? x : (type)pto_near_sin_or_cos((double)x, 0);                                                   \
+    }                                                                                                                  \
+    PTO_ELEMENTS type pto_near_cos_##name(bits *large, type x)                                                         \
+    {                                                                                                                  \
+        pto_note_##name(large, x);                                                                                     \
+        return (type)pto_near_sin_or_cos((double)x, 1);                                                                \
+    }                                                                                                                  \
+    PTO_ELEMENTS type pto_sin_##name(type x) { return x == 0 ? x : (type)pto_sin_or_cos((double)x, 0); }               \
+    PTO_ELEMENTS type pto_cos_##name(type x) { return (type)pto_sin_or_cos((double)x, 1); }
+PTO_SIN_COS(f32, float, int32_t)
+PTO_SIN_COS(f64, double, int64_t)
+#undef PTO_SIN_COS
 
 /* ---- erf: rational functions of four ranges, all of them evaluated ----------------------------------------------- */
 
@@ -331,4 +371,8 @@ PTO_ELEMENTS float pto_pow_f32(float x, float y)
 }
 
 PTO_ELEMENTS_END
+
+#ifdef __cplusplus
+}
+#endif
 #endif
