@@ -427,23 +427,28 @@ bool ptoi_transfers_try_reduce(struct transfers *t, const uint64_t *mine, uint64
     return answer == WIRE_DONE;
 }
 
-/* The end of a run needs all ranks, and one does not answer.  Of a built program each is watched from beside the run,
- * and ends then; a host program has nothing else. */
-static bool will_not_come(const struct transfers *t)
+/* The end of a run needs all ranks, and one does not answer, or the run has failed, since *failed here, and a kernel of
+ * another rank may never return.  Of a built program each is watched from beside the run, and ends then; a host program
+ * has nothing else. */
+static bool will_not_come(const struct transfers *t, int64_t *failed)
 {
-    return t->standstill.silent >= 0 && !t->standstill.begins_together;
+    const int64_t grace_ns = 5000000000;
+    if (t->standstill.begins_together) return false;
+    if (*failed == 0 && ptoi_is_failing(t->core->run_status)) *failed = ptoi_clock_ns();
+    return t->standstill.silent >= 0 || (*failed > 0 && ptoi_clock_ns() - *failed > grace_ns);
 }
 
 bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most)
 {
     enum { STEP_NS = 5000, LONGEST_NS = 100000 };
+    int64_t failed = 0;
     for (int64_t ns = STEP_NS;; ns += ns < LONGEST_NS ? STEP_NS : 0) {
         _Atomic uint32_t idle = 0;
         while (t->core->engine->go_on && t->core->engine->go_on(t->core)) ns = STEP_NS; /* others may wait for these */
         ptoi_lock_take(&t->lock);
         const enum wire_answer answer = t->wire->ops->reduce(t->wire, is_last, mine, least, most);
         const bool gives_up =
-            answer == WIRE_WAITS && (is_last ? will_not_come(t) : ptoi_is_failing(t->core->run_status));
+            answer == WIRE_WAITS && (is_last ? will_not_come(t, &failed) : ptoi_is_failing(t->core->run_status));
         t->meets = answer == WIRE_WAITS && !gives_up;
         t->meets_at = *t->core->orch.site;
         t->standstill.ended += answer == WIRE_DONE;

@@ -165,14 +165,23 @@ static int signal_of_job(void)
     return ranks ? load_relaxed(&ranks->transfers.signal) : 0; /* relaxed: a number */
 }
 
-/* A rank has failed, and this one or another does not end: the first names the error, and each what it runs.  A
+static void report_once(PTOStatus status)
+{
+    if (!atomic_exchange(&signals.is_reported, true)) ptoi_print_run_error(signals.rt, status);
+}
+
+/* A rank has failed, and this one or another does not end: the first names the error, and then each what it runs.  A
  * launcher ends all ranks when the first of them has ended, so the others come here if the first cannot. */
 static void look_at_ranks(void)
 {
-    enum { LATER_MS = 1500 }; /* longer than a busy machine needs to bring all messages through the launcher */
+    /* longer than a busy machine needs to bring all messages through the launcher; and the error comes first */
+    enum { LATER_MS = 1500, SECOND_MS = 500 };
+    const bool is_first = signals.config.is_first;
     char kernels[3000];
     const PTOStatus status = pto_runtime_status(signals.rt);
     if (signals.config.grace_ms == 0 || status >= 0 || !is_stuck_for(signals.config.grace_ms)) return;
+    if (is_first) report_once(status);
+    if (!is_first && !is_stuck_for(SECOND_MS)) return;
     describe_kernels(0, kernels, sizeof kernels);
     if (kernels[0]) {
         char rank[32];
@@ -183,11 +192,11 @@ static void look_at_ranks(void)
         write_error(kernels);
         write_error("\n");
     }
-    if (!is_stuck_for(signals.config.is_first ? LATER_MS : 2 * LATER_MS)) return;
-    if (signals.config.is_first || !signals.taken) { /* else the launcher ends this rank, because the first has ended */
-        if (!atomic_exchange(&signals.is_reported, true)) ptoi_print_run_error(signals.rt, status);
-        write_error(signals.config.is_first ? "error: a rank does not end, so the job ends without results\n"
-                                            : "error: rank 0 does not end either, so the job ends without results\n");
+    if (!is_stuck_for(is_first ? LATER_MS : 2 * LATER_MS)) return;
+    if (is_first || !signals.taken) { /* else the launcher ends this rank, because the first has ended */
+        report_once(status);
+        write_error(is_first ? "error: a rank does not end, so the job ends without results\n"
+                             : "error: rank 0 does not end either, so the job ends without results\n");
     }
     _exit(signal_of_job() ? 128 + signal_of_job() : HOST_RUN);
 }
@@ -200,7 +209,7 @@ static void *watch_run(void *arg)
             while (sem_wait(&signals.wake) != 0) {}
         else if (!wait_for_wake(LOOK_MS) && signals.config.has_watchdog && signals.config.grace_ms == 0 &&
                  pto_runtime_status(signals.rt) == PTO_ERR_WATCHDOG) {
-            if (!atomic_exchange(&signals.is_reported, true)) ptoi_print_run_error(signals.rt, PTO_ERR_WATCHDOG);
+            report_once(PTO_ERR_WATCHDOG);
             if (is_stuck()) {
                 write_error("error: the kernel has not returned 5 s later, so the program ends without results\n");
                 _exit(signals.taken ? 128 + signals.taken : HOST_RUN);

@@ -193,6 +193,49 @@ TEST(buffers_of_random_lifetimes_never_overlap)
     drop(&f);
 }
 
+/* Of the free runs that are long enough, the first of the shortest; segment by segment. */
+static int64_t tightest(const struct heap *h, int64_t segments)
+{
+    const int64_t count = (int64_t)h->window->segment_count;
+    int64_t best = -1, least = count + 1, run = 0;
+    for (int64_t s = 0; s <= count; s++) {
+        if (s < count && !(h->taken[s / 64] >> s % 64 & 1)) {
+            run++;
+            continue;
+        }
+        if (run >= segments && run < least) best = s - run, least = run;
+        run = 0;
+    }
+    return best;
+}
+
+TEST(a_small_heap_finds_the_tightest_free_run)
+{
+    enum { SEGMENTS = 1000 };
+    struct fixture f = make(SEGMENTS * PTO_GRANULE, SEGMENTS * PTO_GRANULE, 1);
+    uint64_t live[SEGMENTS], seed = 7, at;
+    int count = 0, found = 0;
+    EXPECT_EQ(f.w->segment_count, SEGMENTS);
+    for (int i = 0; i < 20000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t r = seed >> 33;
+        const int64_t segments = r % 8 == 0 ? 1 + (int64_t)(r >> 8) % 200 : 1 + (int64_t)(r >> 8) % 6;
+        ptoi_heap_sweep(&f.h);
+        const int64_t want = tightest(&f.h, segments);
+        const bool is_made = try_alloc(&f, 0, (uint64_t)segments * PTO_GRANULE, &at);
+        EXPECT_EQ(is_made, want >= 0);
+        if (is_made) EXPECT_EQ(at, (uint64_t)want * PTO_GRANULE);
+        if (is_made) live[count++] = at, found++;
+        for (int k = 0; count > 0 && (!is_made || r & 1) && k < 2; k++) {
+            const int which = (int)((r >> 16) % (uint64_t)count);
+            consume(&f, live[which]);
+            live[which] = live[--count];
+        }
+    }
+    EXPECT(found > 5000);
+    drop(&f);
+}
+
 TEST(the_counters_of_a_chunk_may_wrap)
 {
     struct fixture f = make(256, 256, 1);

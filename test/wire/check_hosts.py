@@ -87,6 +87,52 @@ int main(int argc, char **argv)
 }
 """
 
+# The kernel of rank 1 does not return before rank 0 has returned from its run, which has failed; where that never happens, it says so.
+STUCK = r"""
+#include <fcntl.h>
+#include <pto/pto_runtime.h>
+#include <pto/pto_submit.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *returned;
+
+static int fail(const PTOArg *a) { return ((float *)a[0].ptr)[0] == 0 ? 7 : 8; }
+static int hang(const PTOArg *a)
+{
+    for (int k = 0; k < 30000 && access(returned, F_OK) != 0; k++) usleep(1000);
+    if (access(returned, F_OK) != 0) fprintf(stderr, "no rank has returned\n");
+    ((float *)a[0].ptr)[0] = 1;
+    return 0;
+}
+static const PTOKernel fails = {.name = "fails", .worker = PTO_WORKER_VECTOR, .fn = fail};
+static const PTOKernel hangs = {.name = "hangs", .worker = PTO_WORKER_VECTOR, .fn = hang};
+
+static void orchestrate(PTORuntime *rt, void *arg)
+{
+    static float matrix[2][64];
+    (void)arg;
+    pto_buffer(rt, matrix, sizeof matrix);
+    PTO_SUBMIT(rt, &hangs, PTO_INOUT(matrix, 64, PTO_ARRAY(PTO_F32, 64)), PTO_AT(1));
+    PTO_SUBMIT(rt, &fails, PTO_INOUT(matrix, 0, PTO_ARRAY(PTO_F32, 64)), PTO_AT(0));
+}
+
+int main(int argc, char **argv)
+{
+    const PTOConfig config = {.join_ranks = true};
+    PTOStatus status;
+    PTORuntime *rt = pto_runtime_create(&config, &status);
+    if (!rt || argc < 2) return 3;
+    returned = argv[1];
+    status = pto_runtime_run(rt, orchestrate, NULL);
+    fprintf(stderr, "rank %d: %s\n", (int)pto_rank(rt), pto_last_error(rt));
+    if (pto_rank(rt) == 0) close(creat(returned, 0600));
+    pto_runtime_destroy(rt);
+    return status == PTO_OK ? 0 : 1;
+}
+"""
+
 MODULE = """
 kernel mix(in a: f32[64], inout b: f32[64]) { for (int64_t i = 0; i < 64; i++) b[i] = b[i] * 0.5f + a[i]; }
 kernel twice(in a: f32[64], out b: f32[64]) { for (int64_t i = 0; i < 64; i++) b[i] = 2 * a[i]; }
@@ -153,17 +199,33 @@ class Hosts:
         self.expect("no wire", code == 3 and "started as one of several ranks, which it cannot join: " in err, code, err)
 
 
-def main():
-    ptoc, wire, folder = begin()
+    def stuck(self, program):
+        """A run that has failed ends on a rank though the kernel of another one has not returned."""
+        returned = os.path.join(self.folder, "returned")
+        if os.path.exists(returned):
+            os.remove(returned)
+        code, _, err = run(self.launched(2) + [program, returned])
+        self.expect("a kernel does not return", code == 1 and err.count("kernel 'fails' failed: it returned 7") == 2 and "no rank has returned" not in err, code, err)
+
+
+def build(folder, name, text):
+    """A host program in C."""
     prefix, cc = sys.argv[4:6]
-    source, program = os.path.join(folder, "host.c"), os.path.join(folder, "host")
+    source, program, lib = os.path.join(folder, name + ".c"), os.path.join(folder, name), os.path.join(prefix, "lib")
     with open(source, "w", encoding="ascii") as f:
-        f.write(HOST)
-    lib = os.path.join(prefix, "lib")
+        f.write(text)
     code, out, err = run([cc, "-O1", "-I", os.path.join(prefix, "include"), source, "-o", program, "-L", lib, "-lpto", "-Wl,-rpath," + lib] + sys.argv[6:])
     if code != 0:
         sys.exit(out + err)
+    return program
+
+
+def main():
+    ptoc, wire, folder = begin()
+    prefix, cc = sys.argv[4:6]
+    program = build(folder, "host", HOST)
     check = Hosts(wire, folder)
+    check.stuck(build(folder, "stuck", STUCK))
     check.same("c", lambda path: [program, path, "0"], "submitted\n" * 3)
     check.failures(program)
     module, host = os.path.join(folder, "module.pto"), os.path.join(folder, "host.py")

@@ -320,6 +320,7 @@ class Options(Check):
         later = result[2].count("rank 0 does not end either") if RANKS in launcher else 0
         self.expect("%s: exit code %d, %s" % (steps, code, texts),
                     result[0] == code and all(1 <= result[2].count(t) <= 1 + later for t in texts) and not os.path.exists(output), *result)
+        return result[2]
 
     def failures(self):
         failed, stuck = "kernel 'one' failed: it returned 7", "these kernels of rank %d have not returned:\n  kernel 'one'"
@@ -329,7 +330,8 @@ class Options(Check):
         for launcher in launchers:
             self.stops(launcher, 1, failed, fails=5)
             self.stops(launcher, 1, failed, stuck % 1, "a rank does not end, so the job ends without results", fails=5, hangs=4)
-            self.stops(launcher, 1, failed, stuck % 0, fails=5, hangs=3)
+            err = self.stops(launcher, 1, failed, stuck % 0, fails=5, hangs=3)
+            self.expect("the failure comes first", 0 <= err.find(failed) < err.find(stuck % 0), err)
             self.stops(launcher, 130, "error: the run was cancelled", stops=4)
             self.stops(launcher, 1, "no task finished for 4 s while these ran", " (on rank 1, ", "  rank 0: the program has come to its end, and waits for all ranks",
                        "  rank 1: kernel 'one' (task 4, ", options=["--watchdog", "4"], hangs=4)
