@@ -17,6 +17,7 @@
 #include "runtime.h"
 #include "shared/combine.h"
 #include "shared/limit.h"
+#include "shared/map_memory.h"
 #include "submit/failing.h"
 #include <string.h>
 
@@ -74,9 +75,16 @@ static const PTOKernel *kernel_of(const PTORuntime *rt, PTOBy by)
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
-void ptoi_accumulators_init(struct accumulators *a)
+bool ptoi_accumulators_open(struct accumulators *a)
 {
     for (int i = 0; i < ACCUMULATE_GROUPS; i++) a->order[i] = (uint8_t)i;
+    a->group = ptoi_memory_map(ACCUMULATE_GROUPS * sizeof *a->group, false);
+    return a->group != NULL;
+}
+
+void ptoi_accumulators_close(struct accumulators *a)
+{
+    ptoi_memory_unmap(a->group, ACCUMULATE_GROUPS * sizeof *a->group);
 }
 
 void ptoi_accumulators_begin(struct accumulators *a)

@@ -45,10 +45,11 @@ struct accumulators {
     struct region hull;               /* one run, in which the regions of all groups lie */
     uint8_t order[ACCUMULATE_GROUPS]; /* places in `group`: of those that wait, the oldest first, then of the others */
     uint8_t hint[ACCUMULATE_HINTS];   /* by address: which group was found last */
-    struct group group[ACCUMULATE_GROUPS];
+    struct group *group;              /* ACCUMULATE_GROUPS, of which few are touched */
 };
 
-void ptoi_accumulators_init(struct accumulators *a); /* *a is zero */
+bool ptoi_accumulators_open(struct accumulators *a); /* *a is zero; false: no memory */
+void ptoi_accumulators_close(struct accumulators *a);
 /* A run begins; what waits is forgotten. */
 void ptoi_accumulators_begin(struct accumulators *a);
 

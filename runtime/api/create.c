@@ -120,7 +120,8 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
                                        .first_byte = (uint64_t)c->first_byte,
                                        .has_ranks = ranks != NULL};
     rt->core.run_status = ptoi_memory_map(sizeof *rt->core.run_status, rt->core.engine->is_split);
-    if (!rt->core.run_status) return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
+    if (!rt->core.run_status || !ptoi_accumulators_open(&rt->accumulators))
+        return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
     ptoi_run_status_reset(rt->core.run_status);
     ptoi_run_status_close(rt->core.run_status);
     rt->core.window_bytes = ptoi_window_bytes(&sizes);
@@ -222,6 +223,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     ptoi_outliving_free(&rt->outliving);
     ptoi_pool_give(rt->core.window, rt->core.window_bytes, rt->core.engine->is_split);
     ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
+    ptoi_accumulators_close(&rt->accumulators);
     ptoi_memory_unmap(rt->core.run_status, sizeof *rt->core.run_status);
     if (rt->core.recorder) ptoi_record_free(rt->core.recorder);
     free(rt->core.recorder);
@@ -257,7 +259,6 @@ static PTORuntime *create(const PTOConfig *config, const struct dist_config *ran
         *status = ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
         return NULL;
     }
-    ptoi_accumulators_init(&rt->accumulators);
     rt->core.config = c;
     rt->core.shares_workers = shares_workers;
     rt->core.engine = engine;
