@@ -211,6 +211,8 @@ class Reports(Check):
     def names(self):
         """A schedule needs a name, and no other result has that of the schedule of a rank."""
         one, other = self.file("w.npy"), os.path.join(self.folder, ".", "w.npy.1")
+        if os.path.exists(other):
+            os.remove(other)
         for options, text in ((["--record", one, "--output", "C=" + other], "--record and --output C write one file, %s.1" % one),
                               (["--record", one, "--trace", other], "--trace and --record write one file, %s.1" % one),
                               (["--record", "-"], "--record -: each rank writes a file of its own, FILE.0, FILE.1 and so on, so a name is needed")):
