@@ -4,12 +4,9 @@
  *            be late.  So a worker begins a task when as many tasks have begun as the schedule has before it.  All of
  *            those have been sent, and of the lanes the one with the first of them waits for nothing but its own
  *            kernels, so the wait ends.  In a run that has failed nothing more begins, and nobody waits.
- * Owner      `begun`: workers, one after the other.
+ * Owner      workers, under the lock of the schedule.  A worker announces its sleep before it looks under the lock for
+ *            the last time: if the task before its own begins later, the worker of that one sees the sleeper.
  * Blocks     the worker, until its task may begin.
- *
- * [BEGUN]    add acq_rel: what a worker did before it began its task is visible to the next that begins one.  A worker
- *            announces its sleep, then adds 0: if the task before it begins later, that worker's add reads from this
- *            one, and it sees the sleeper.
  * Tests      test/runtime/test_replay.c */
 #include "threads_parts.h"
 #include "record/replay.h"
@@ -24,10 +21,18 @@ void ptoi_threads_fail_replay(struct core *core)
               core->config.replay, (long long)core->replay->next);
 }
 
+static bool is_next(struct replay *r, int64_t place)
+{
+    ptoi_lock_take(&r->lock);
+    const bool is = r->begun == place;
+    ptoi_lock_leave(&r->lock);
+    return is;
+}
+
 static void nap(struct lane *l, int64_t place)
 {
     ptoi_park_announce(&l->parker);
-    if (add_acq_rel(&l->core->replay->begun, 0, BEGUN) != place) ptoi_park_wait(&l->parker, NAP_NS); /* [BEGUN] */
+    if (!is_next(l->core->replay, place)) ptoi_park_wait(&l->parker, NAP_NS);
     ptoi_park_cancel(&l->parker);
 }
 
@@ -36,7 +41,7 @@ bool ptoi_threads_await_place(struct lane *l, uint64_t id)
     struct core *core = l->core;
     struct replay *r = core->replay;
     const int64_t place = r->place[id - r->first_id];
-    for (int spins = 0; load_acquire(&r->begun, BEGUN) != place; spins++) {  /* [BEGUN] */
+    for (int spins = 0; !is_next(r, place); spins++) {
         if (load_relaxed(&core->run_status->status) != PTO_OK) return false; /* relaxed: a hint, later is fine */
         if (spins < SPINS)
             pto_relax();
@@ -54,9 +59,11 @@ void ptoi_threads_begun(struct core *core, struct recorded_task *t)
     enum { TICKS = 8 };
     struct threads *e = core->state;
     struct replay *r = core->replay;
+    ptoi_lock_take(&r->lock);
     if (t && t->begin < r->begun_at + TICKS) t->begin = r->begun_at + TICKS;
     if (t) r->begun_at = t->begin;
-    add_acq_rel(&r->begun, 1, BEGUN); /* [BEGUN] */
+    r->begun++;
+    ptoi_lock_leave(&r->lock);
     for (int i = 0; i < e->lane_count; i++)
         if (ptoi_park_is_sleeping(&e->lane[i].parker)) ptoi_park_wake(&e->lane[i].parker);
 }

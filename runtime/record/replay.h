@@ -9,7 +9,7 @@
  * Tests      test/runtime/test_replay.c */
 #ifndef PTOI_REPLAY_H
 #define PTOI_REPLAY_H
-#include "shared/atomics.h"
+#include "shared/system.h"
 #include <pto/pto_status.h>
 #include <stdbool.h>
 
@@ -20,10 +20,9 @@ struct replay {
     int64_t *place;       /* by task; -1: it is free */
     int64_t next;         /* place of the next start */
     uint64_t first_id;    /* of the run */
-    /* Of those that are not free: how many have begun, and when the last one did.  W worker of the next one, R workers:
-     * add acq_rel [BEGUN], load acquire. */
-    _Atomic int64_t begun;
-    int64_t begun_at; /* by the clock of the record */
+    ptoi_lock lock;       /* of the workers, for the rest */
+    int64_t begun;        /* tasks that are not free */
+    int64_t begun_at;     /* the last of them, by the clock of the record */
 };
 
 /* Which run a schedule is of.  `run`: a number that all ranks of it have. */
@@ -38,9 +37,8 @@ PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, 
 /* A run begins with this task; none is in flight. */
 static inline void ptoi_replay_begin(struct replay *r, uint64_t first_id)
 {
-    r->next = r->begun_at = 0;
+    r->next = r->begun = r->begun_at = 0;
     r->first_id = first_id;
-    store_relaxed(&r->begun, 0); /* relaxed: [SENT] publishes it */
 }
 void ptoi_replay_free(struct replay *r);
 int32_t ptoi_replay_priority(const struct replay *r, uint64_t id);
