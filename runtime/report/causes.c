@@ -34,7 +34,8 @@ static void scale(struct cause_row *row, const int64_t *readings, int64_t total)
     int largest = 0;
     for (int c = 0; c < causes; c++) sum += readings[c];
     for (int c = 0; c < causes; c++) {
-        row->time[c] = sum > 0 ? (int64_t)((double)readings[c] / (double)sum * (double)total) : 0;
+        const double time = sum > 0 ? (double)readings[c] / (double)sum * (double)total : 0;
+        row->time[c] = time < (double)left ? (int64_t)time : left; /* the largest time is no double */
         left -= row->time[c];
         if (row->time[c] > row->time[largest]) largest = c;
     }
@@ -71,7 +72,8 @@ static int fill_simulated(struct cause_row *row, const PTORuntime *rt, const PTO
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
         if (s->workers[t] == 0) continue;
         struct cause_row *r = &row[count++];
-        *r = (struct cause_row){.total = s->cycles * s->workers[t]};
+        *r = (struct cause_row){.total = INT64_MAX};
+        if (s->cycles <= INT64_MAX / s->workers[t]) r->total = s->cycles * s->workers[t];
         snprintf(r->name, sizeof r->name, "%s x %d", pto_worker_type_name((PTOWorkerType)t), s->workers[t]);
         r->time[WORKER_KERNEL] = s->worker_busy_cycles[t];
         r->time[WORKER_DISPATCH] = s->worker_tasks[t] * rt->core.config.dispatch_cycles;

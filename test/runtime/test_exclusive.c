@@ -14,6 +14,12 @@ static int note(const PTOArg *args)
     if (count < MOST) started[count++] = args[1].value.i64;
     return 0;
 }
+static int update(const PTOArg *args)
+{
+    *(float *)args[2].ptr += 1;
+    return 0;
+}
+static const PTOKernel updating = {.name = "updating", .worker = PTO_WORKER_VECTOR, .fn = update};
 static const PTOKernel task = {.name = "task", .worker = PTO_WORKER_VECTOR, .fn = note, .cost = cost_of};
 
 #define UPDATE(x) PTO_ACC(x, 0, PTO_ARRAY(PTO_F32, 1))
@@ -68,9 +74,9 @@ static void with_failure(PTORuntime *rt, void *arg)
     float *x = arg, *y = x + 64;
     for (int i = 0; i < 200; i++)
         if (i % 3 == 0)
-            TASK(COST(1 + i % 5), NUMBER(i % 10), UPDATE(x), UPDATE(y));
+            SUBMIT(rt, &updating, COST(0), NUMBER(i), UPDATE(x), UPDATE(y));
         else
-            TASK(COST(1 + i % 7), NUMBER(i % 10), UPDATE(i % 3 == 1 ? x : y));
+            SUBMIT(rt, &updating, COST(0), NUMBER(i), UPDATE(i % 3 == 1 ? x : y));
     pto_cancel(rt);
 }
 TEST(a_cancelled_run_ends_while_tasks_wait_for_accumulators)

@@ -3,7 +3,6 @@
 #include "api/runtime.h"
 #include "local_wire.h"
 #include "unit.h"
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -27,7 +26,7 @@ struct shared {
 };
 
 static struct shared *here;
-static pthread_t thread_of_program;
+static _Thread_local bool is_program; /* this thread runs the program */
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); }
 
@@ -155,7 +154,7 @@ static void stay_busy(PTORuntime *rt, double *matrix)
 static void program(PTORuntime *rt, void *arg)
 {
     static void (*const programs[])(PTORuntime * rt, double *matrix) = {go_on, end, fill, stay_busy};
-    thread_of_program = pthread_self();
+    is_program = true;
     programs[here->which](rt, arg);
 }
 
@@ -164,7 +163,7 @@ static const struct wire_ops *ops_beneath;
 
 static int count_asks(struct wire *w, struct wire_ended *ended, int max)
 {
-    if (pthread_equal(pthread_self(), thread_of_program)) here->asked += here->executed > 0 && here->executed < BUSY;
+    if (is_program) here->asked += here->executed > 0 && here->executed < BUSY;
     return ops_beneath->progress(w, ended, max);
 }
 
