@@ -230,7 +230,7 @@ PTOStatus ptoi_dist_send_packed(struct dist *d, int32_t to, const PTOTaskParam *
 /* lend.c: the first use of the tensor: its homes that cannot read get their pieces from rank 0, one after the other.
  * Rank 0 keeps them as copies, or gives their pages back. */
 PTOStatus ptoi_dist_lend(struct dist *d, struct tensor *t);
-/* Forgets what is too much of copies, and gives their pages back. */
+/* Forgets the oldest copies of pairs that have too many bytes, and gives their pages back. */
 PTOStatus ptoi_dist_trim(struct dist *d);
 PTOStatus ptoi_dist_fail_memory(struct dist *d); /* for copies */
 

@@ -11,7 +11,7 @@ PTOStatus ptoi_dist_fail_memory(struct dist *d)
     return ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the copies of other ranks' bytes");
 }
 
-/* ---- what is forgotten ------------------------------------------------------------------------------------------- */
+/* ---- forgotten copies -------------------------------------------------------------------------------------------- */
 
 /* Of an array that this program has reserved for itself.  Results that rank 0 has, and what the program has waited for,
  * are copies that it looks at later. */

@@ -3,7 +3,7 @@
  * Idea       the scheduler sends tasks in that order, but each to the worker that the schedule names, and a worker may
  *            be late.  So a worker begins a task when as many tasks have begun as the schedule has before it.  All of
  *            those have been sent, and of the lanes the one with the first of them waits for nothing but its own
- *            kernels, so the wait ends.  In a run that has failed nothing more begins, and nobody waits.
+ *            kernels, so the wait ends.  In a run that has failed nothing more begins, and no worker waits.
  * Owner      workers, under the lock of the schedule.  A worker announces its sleep before it looks under the lock for
  *            the last time: if the task before its own begins later, the worker of that one sees the sleeper.
  * Blocks     the worker, until its task may begin.

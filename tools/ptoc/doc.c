@@ -33,46 +33,32 @@ static const char *comment_end(const char *p, const char *end)
     return !stop ? end : is_line ? stop : stop + 2;
 }
 
+/* The next comment from *at on, and the ends of lines before it; false: something else comes, or the end. */
+static bool next_comment(const char **at, const char *end, int *newlines, struct comments *found)
+{
+    *newlines = 0;
+    for (; *at < end && isspace((unsigned char)**at); ++*at) *newlines += **at == '\n';
+    *found = (struct comments){*at, comment_end(*at, end)};
+    *at = found->end;
+    return found->end > found->begin;
+}
+
 static struct comments comments_at_head(const char *text, const char *end)
 {
-    struct comments found = {text, text};
-    int newlines = 0;
-    for (const char *p = text; p < end && newlines <= 1;) {
-        const char *stop = comment_end(p, end);
-        if (stop > p) {
-            found.end = stop;
-            newlines = 0;
-        } else if (!isspace((unsigned char)*p)) {
-            break;
-        } else {
-            newlines += *p == '\n';
-            stop = p + 1;
-        }
-        p = stop;
-    }
-    return found;
+    struct comments all = {text, text}, one;
+    int newlines;
+    for (const char *p = text; next_comment(&p, end, &newlines, &one) && newlines <= 1;) all.end = one.end;
+    return all;
 }
 
 /* Those directly before a declaration; from: where the one before ends. */
 static struct comments comments_before(const char *from, const char *at)
 {
-    struct comments found = {at, at};
-    int newlines = 0;
-    for (const char *p = from; p < at;) {
-        const char *stop = comment_end(p, at);
-        if (stop > p) {
-            if (newlines > 1 || found.begin == found.end) found.begin = p;
-            found.end = stop;
-            newlines = 0;
-        } else if (!isspace((unsigned char)*p)) {
-            break;
-        } else {
-            newlines += *p == '\n';
-            stop = p + 1;
-        }
-        p = stop;
-    }
-    return newlines <= 1 ? found : (struct comments){at, at};
+    struct comments all = {at, at}, one;
+    int newlines;
+    for (const char *p = from; next_comment(&p, at, &newlines, &one); all.end = one.end)
+        if (newlines > 1 || all.begin == all.end) all.begin = one.begin;
+    return newlines <= 1 ? all : (struct comments){at, at};
 }
 
 /* That which ends the line. */

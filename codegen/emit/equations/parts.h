@@ -119,7 +119,7 @@ const char *equation_angle(struct eq_printer *p, const struct eq_expr *x); /* si
 /* The loop is printed by `print`, twice where that is right and faster. */
 void equation_loop_of_angles(struct eq_printer *p, struct eq_node *loop,
                              void (*print)(struct eq_printer *p, struct eq_node *loop));
-/* What is printed between the two has angles: between equation_begin_near and equation_begin_any for usual arguments,
+/* Loops printed between the two have angles: between equation_begin_near and equation_begin_any for usual arguments,
  * then once more for any. */
 void equation_begin_near(struct eq_printer *p, const struct eq_expr *x);
 void equation_begin_any(struct eq_printer *p);

@@ -5,7 +5,7 @@
  *            in their range.
  *            A condition that holds at the corner makes the test exact; where that is not known, the kernel tests each
  *            element under the condition.
- * Invariant  PROVED is never wrong; a demand is no weaker than the index it stands for, and refuses no call that reads
+ * Invariant  PROVED is never wrong; a demand is no weaker than the index that it is of, and refuses no call that reads
  *            nothing outside, but under a condition that depends on what the kernel writes.
  * Tests      test/lit/equations/refused.pto, chosen.pto, test/lit/run/index-chosen.pto
  */
