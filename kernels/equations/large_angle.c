@@ -13,7 +13,7 @@ __extension__ typedef unsigned __int128 wide;
 
 enum { MANTISSA = 52, BIAS = 1023 };
 
-/* 64 zeros, and the first 1280 bits of 2/pi behind the point */
+/* 64 zeros, and the first 1280 bits of 2/pi after the point */
 static const uint64_t two_over_pi[] = {
     0,
     0xa2f9836e4e441529,

@@ -3,10 +3,10 @@
  * Idea       a kernel works on copies of its regions, each in a place of its own with a margin around it and with the
  *            gaps that its strides leave; margin and gaps are filled with a pattern, another one for each argument.
  *            Afterwards the pattern must be intact, the inputs must be unchanged, in place and in the copy, and what it
- *            writes is copied back.  So a write outside of a region is found, whoever owns the bytes, and does no harm;
- *            a read there gives a value that nobody mistakes for data.  Where only a part of an argument may be
- *            written, the rest must be as it was.  Behind each buffer of the heap stands a guard that must be whole
- *            when the buffer is consumed, and what was consumed is filled.
+ *            writes is copied back.  So a write outside of a region is found, whatever owns the bytes, and does no
+ *            harm; a read there gives a value that is no likely datum.  Where only a part of an argument may be
+ *            written, the rest must be as it was.  After each buffer of the heap stands a guard that must be whole when
+ *            the buffer is consumed, and consumed buffers are filled.
  * Owner      the worker that runs the kernel: the copies are private.
  * Tests      test/lit/memory/checked.pto, test/lit/memory/wrong */
 #ifndef PTOI_CHECKED_H

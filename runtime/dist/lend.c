@@ -2,7 +2,6 @@
  *
  * Tests      test/wire */
 #include "dist.h"
-#include "shared/task.h"
 #include "submit/failing.h"
 #include <stddef.h>
 
@@ -51,7 +50,7 @@ PTOStatus ptoi_dist_trim(struct dist *d)
     return status;
 }
 
-/* ---- what only rank 0 can read ----------------------------------------------------------------------------------- */
+/* ---- bytes that only rank 0 can read ----------------------------------------------------------------------------- */
 
 PTOStatus ptoi_dist_lend(struct dist *d, struct tensor *t)
 {

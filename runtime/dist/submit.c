@@ -8,7 +8,6 @@
 #include "place.h"
 #include "shared/task.h"
 #include "submit/failing.h"
-#include <stddef.h>
 #include <string.h>
 
 /* ---- what is sent ------------------------------------------------------------------------------------------------ */

@@ -10,7 +10,7 @@
 
 static bool is_angle(const struct eq_expr *x) { return x->kind == EQ_SIN || x->kind == EQ_COS; }
 
-/* Calls `found` with each sin and cos, what is inside first. */
+/* Calls `found` with each sin and cos, those inside another one first. */
 static void each_angle(struct eq_printer *p, const struct eq_expr *x,
                        void (*found)(struct eq_printer *p, const struct eq_expr *x))
 {
@@ -42,7 +42,7 @@ const char *equation_angle(struct eq_printer *p, const struct eq_expr *x)
     return arena_printf(p->e->mem, "pto_near_%s_%s(&%s, %s)", name, elem_name(x->type), large, a);
 }
 
-/* ---- what was noted ---- */
+/* ---- noted arguments ---- */
 
 static void declare_large(struct eq_printer *p, const struct eq_expr *x)
 {
