@@ -23,6 +23,7 @@ NINE = ["bgemm512", "indep", "chain", "bgemm", "stencil", "wave2d", "fan", "rand
 GRIDS = ["wave2d4", "wave2d256"]
 TILES = ["chain", "stencil", "wave2d256"]
 CALLS = ["function", "position", "name"]
+SKIPPED = ["one", "two", "three"]
 MODES = {"at submit": {"BENCH_ENGINE": "serial"}, "deferred": {"BENCH_ENGINE": "timing", "BENCH_DEFER": "1"}}
 ROLES = ["submit", "schedule", "run", "simulator"]
 WITH_ROLES = ("generated", "deferred", ["chain", "bgemm", "stencil"])
@@ -33,6 +34,7 @@ HEAD = """# Instructions a task, by callgrind: what one thread executes for subm
 # Made by bench/instructions.py --write (gcc 12, x86_64, preset release); compared by the test `instructions`, which allows 3 % more.
 # `call` is one run of an export with three arrays and a task: its own C function, and pto_program_call by position and by name.
 # The rows `submit` to `simulator` are parts of the row `deferred` of that graph: who executes the instructions.
+# `skipped` is a task of one, two or three tiles that another rank executes, on a rank of which nothing is asked.
 # wave2d<n> sweeps n x n tiles of one buffer.  The program `tiles` is `capi` with cells that are tiles of a matrix.
 # program   mode       graph       instructions
 """
@@ -106,8 +108,9 @@ def count_all(programs):
             rows.update({(program, mode, graph): counted[graph] for graph in graphs})
             if (program, mode) == WITH_ROLES[:2]:
                 rows.update({(program, role, graph): counted[graph, role] for graph in WITH_ROLES[2] for role in ROLES})
-    counted = count(programs, "call", "at submit", CALLS)
-    rows.update({("call", "at submit", way): counted[way] for way in CALLS})
+    for program, graphs in (("call", CALLS), ("skipped", SKIPPED)):
+        counted = count(programs, program, "at submit", graphs)
+        rows.update({(program, "at submit", graph): counted[graph] for graph in graphs})
     return rows
 
 

@@ -174,9 +174,11 @@ static int64_t submit_other(struct orchestrator *o, const PTOKernel *kernel, con
 int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                          int32_t result)
 {
-    return ptoi_may_call(rt) && result == 0 && !rt->attends
-               ? ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count, submit_other)
-               : submit_any(rt, kernel, params, count, result);
+    const bool is_usual = ptoi_may_call(rt) && result == 0;
+    if (is_usual && !rt->attends) return ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count, submit_other);
+    if (is_usual && rt->dist && rt->accumulators.count == 0 && ptoi_dist_skip(rt->dist, kernel, params, count))
+        return rt->dist->number;
+    return submit_any(rt, kernel, params, count, result);
 }
 
 static PTOStatus alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, void **buffer)

@@ -24,24 +24,15 @@ uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text)
 
 enum { FAILS = 2 }; /* of what is reduced, beside hash and number of steps: is this rank about to fail? */
 
-/* Of so many words from number `first` on: a sum of hashes, none of which waits for another. */
-static inline uint64_t sum_words(const uint64_t *word, uint64_t count, uint64_t first)
-{
-    uint64_t sum = 0;
-    for (uint64_t k = 0; k < count; k++) sum += ptoi_dist_mix(first + k, word[k]);
-    return sum;
-}
-
 void ptoi_dist_end_step(struct dist *d, const char *name)
 {
     struct asked *a = &d->asked;
-    uint64_t hash = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0;
-    const uint64_t words = a->end - a->begin, at = a->begin % ASKED_WORDS, left = ASKED_WORDS - at,
-                   before = words < left ? words : left;
-    const uint64_t sum = sum_words(a->word + at, before, 0) + sum_words(a->word, words - before, before);
-    hash = ptoi_dist_mix(hash, sum);
-    *ptoi_dist_step_at(d, d->steps++) = (struct step){
-        .hash = hash, .site = *d->core->orch.site, .name = name, .first_word = a->begin, .words = a->end - a->begin};
+    const uint64_t before = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0, words = a->end - a->begin;
+    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = ptoi_dist_mix(before, a->sum + words),
+                                                      .site = *d->core->orch.site,
+                                                      .name = name,
+                                                      .first_word = a->begin,
+                                                      .words = words};
     a->begin = a->end;
 }
 
@@ -98,7 +89,7 @@ void ptoi_dist_meets(struct dist *d, bool all_fail)
 
 bool ptoi_dist_compare(struct dist *d)
 {
-    if (d->plan || d->steps - d->compared < COMPARED_STEPS) return true;
+    if (d->plan || !ptoi_dist_is_time_to_compare(d)) return true;
     if (!end_comparison(d)) return false;
     struct comparison *c = &d->comparison;
     *c = comparison_now(d);

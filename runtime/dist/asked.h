@@ -8,14 +8,15 @@
  * Tests      test/wire/test_ranks_failing.c */
 #ifndef PTOI_ASKED_H
 #define PTOI_ASKED_H
+#include <stddef.h>
 #include <stdint.h>
 
 enum asked_item {
     ASKED_NOTHING, /* a rank has fewer steps */
     ASKED_TASK,    /* the hash of the kernel's name */
     ASKED_SCALAR,  /* its bits */
-    ASKED_PARAM,   /* of another kind, which is `detail` */
-    ASKED_BOX,     /* of a buffer: where it begins and ends in each dimension; detail: it is read, written */
+    ASKED_PARAM,   /* that names no bytes: its kind is `detail` */
+    ASKED_BOX,     /* of a buffer: the extents, and the first element; detail: the kind of the parameter */
     ASKED_OUTPUT,  /* the extents of a new buffer */
     ASKED_RANK,    /* that executes the task */
     ASKED_AWAIT,   /* of a buffer: the first byte, and how many */
@@ -32,6 +33,7 @@ static inline uint64_t asked_head(enum asked_item item, int32_t index, int32_t c
 static inline enum asked_item asked_item_of(uint64_t head) { return (enum asked_item)(head & 0xff); }
 static inline int32_t asked_index_of(uint64_t head) { return (int32_t)(head >> 8 & 0xff); }
 static inline int32_t asked_count_of(uint64_t head) { return (int32_t)(head >> 16 & 0xff); }
+static inline int32_t asked_detail_of(uint64_t head) { return (int32_t)(head >> 24 & 0xff); }
 static inline uint32_t asked_buffer_of(uint64_t head) { return (uint32_t)(head >> 32); }
 
 /* The words that are kept, a power of two: those of 30,000 steps and more. */
@@ -41,8 +43,38 @@ struct asked {
     uint64_t *word; /* by number % ASKED_WORDS */
     uint64_t begin; /* of the step that is being read */
     uint64_t end;
+    uint64_t sum;           /* of its words, each times its key */
+    uint64_t row, position; /* of the item that is being read, and of its next word */
 };
 
-static inline void ptoi_ask(struct asked *a, uint64_t word) { a->word[a->end++ % ASKED_WORDS] = word; }
+static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+/* The key of a word depends on its item and on its place in it alone, so what is the same in many steps is summed once.
+ * (Multilinear hashing: D. Lemire, O. Kaser, "Strongly universal string hashing is fast", The Computer Journal 57,
+ * 2014.) */
+static inline uint64_t asked_row(uint64_t head) { return head & 0xffff; }
+static inline uint64_t asked_key(uint64_t row, uint64_t position) { return ptoi_dist_mix(1, row << 8 | position) | 1; }
+
+static inline void ptoi_ask(struct asked *a, uint64_t word)
+{
+    a->sum += word * asked_key(a->row, a->position++);
+    a->word[a->end++ % ASKED_WORDS] = word;
+}
+static inline void ptoi_ask_item(struct asked *a, uint64_t head)
+{
+    a->row = asked_row(head);
+    a->position = 0;
+    ptoi_ask(a, head);
+}
+/* Where the next words are written, if so many lie side by side there; else NULL.  The caller changes end and sum. */
+static inline uint64_t *ptoi_ask_several(const struct asked *a, uint64_t count)
+{
+    const uint64_t at = a->end % ASKED_WORDS;
+    return at + count <= ASKED_WORDS ? a->word + at : NULL;
+}
 
 #endif

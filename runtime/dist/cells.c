@@ -71,7 +71,7 @@ void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *
     struct tensor *t = ptoi_dist_tensor(d, base);
     if (!ptoi_dist_compare(d)) return;
     ptoi_dist_begin_step(d);
-    ptoi_ask(&d->asked, asked_head(ASKED_HOMES, 0, 2 * home->rank, 0, t ? t->number : UINT32_MAX));
+    ptoi_ask_item(&d->asked, asked_head(ASKED_HOMES, 0, 2 * home->rank, 0, t ? t->number : UINT32_MAX));
     for (int32_t k = 0; k < home->rank; k++) {
         ptoi_ask(&d->asked, (uint64_t)home->cell[k]);
         ptoi_ask(&d->asked, (uint64_t)home->grid[k]);

@@ -10,7 +10,10 @@ bool ptoi_copies_init(struct copies *c, int32_t me, int32_t ranks, int64_t limit
         .me = me, .ranks = ranks, .columns = ranks / ptoi_home_rows(ranks), .limit = limit, .cells = LEAST_CELLS};
     c->pair = calloc((size_t)ranks * (size_t)ranks, sizeof *c->pair);
     c->cell = calloc(c->cells, sizeof *c->cell);
-    return c->pair && c->cell;
+    c->place = calloc((size_t)ranks, sizeof *c->place);
+    for (int32_t k = 0; c->place && k < ranks; k++)
+        c->place[k] = (struct copy_place){.row = k / c->columns, .column = k % c->columns};
+    return c->pair && c->cell && c->place;
 }
 
 void ptoi_copies_free(struct copies *c)
@@ -18,6 +21,7 @@ void ptoi_copies_free(struct copies *c)
     free(c->copy);
     free(c->pair);
     free(c->cell);
+    free(c->place);
     *c = (struct copies){0};
 }
 
@@ -31,19 +35,8 @@ static struct copy_pair *pair_of(const struct copies *c, int32_t home, int32_t h
 
 /* ---- lines, see Note [lines] ------------------------------------------------------------------------------------- */
 
-static bool is_row(const struct copies *c, int32_t a, int32_t b) { return a / c->columns == b / c->columns; }
-static bool is_column(const struct copies *c, int32_t a, int32_t b) { return a % c->columns == b % c->columns; }
-
-/* Does the third rank lie in a line that the first two share? */
-static bool is_line(const struct copies *c, int32_t a, int32_t b, int32_t third)
-{
-    return (is_row(c, a, b) && is_row(c, a, third)) || (is_column(c, a, b) && is_column(c, a, third));
-}
-
-bool ptoi_copies_keep(const struct copies *c, int32_t home, int32_t holder)
-{
-    return c->me == ALL_RANKS || home == c->me || holder == c->me || is_line(c, home, holder, c->me);
-}
+static bool is_row(const struct copies *c, int32_t a, int32_t b) { return c->place[a].row == c->place[b].row; }
+static bool is_column(const struct copies *c, int32_t a, int32_t b) { return c->place[a].column == c->place[b].column; }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
@@ -188,7 +181,7 @@ static uint32_t find_holder(const struct copies *c, const struct tensor_copies *
 {
     for (; n; n = copy_at(c, n)->of_cell.next) {
         const struct copy *copy = copy_at(c, n);
-        if (copy->tensor == tensor && copy->home == home && is_line(c, home, reader, copy->holder) &&
+        if (copy->tensor == tensor && copy->home == home && ptoi_copies_are_line(c, home, reader, copy->holder) &&
             ptoi_box_contains(&copy->box, piece, d->rank))
             return n;
     }
@@ -316,6 +309,12 @@ bool ptoi_copies_meet(const struct copies *c, const struct tensor_copies *tensor
         if (copy->tensor == tensor && copy->holder == holder && ptoi_box_meets(&copy->box, box, d->rank)) return true;
     }
     return false;
+}
+
+bool ptoi_copies_are_there(const struct copies *c, const struct tensor_copies *tensor, const struct distribution *d,
+                           const struct box *box)
+{
+    return tensor->everywhere.first || list_of_cell(c, hash_cell(tensor, d, box))->first;
 }
 
 void ptoi_copies_end(struct copies *c, struct tensor_copies *tensor)

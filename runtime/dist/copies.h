@@ -54,9 +54,15 @@ struct copy_pair {
     uint32_t next; /* of these */
 };
 
+/* Of a rank in the grid, Note [lines]. */
+struct copy_place {
+    int32_t row, column;
+};
+
 struct copies {
     int32_t me; /* ALL_RANKS: the copies of all pairs are kept */
     int32_t ranks, columns;
+    struct copy_place *place; /* by rank */
     int64_t limit;
     struct copy *copy; /* by number - 1 */
     uint32_t count, capacity, unused;
@@ -70,8 +76,17 @@ struct copies {
 bool ptoi_copies_init(struct copies *c, int32_t me, int32_t ranks, int64_t limit);
 void ptoi_copies_free(struct copies *c);
 
+/* Does the third rank lie in a line that the first two share? */
+static inline bool ptoi_copies_are_line(const struct copies *c, int32_t a, int32_t b, int32_t third)
+{
+    const struct copy_place p = c->place[a], q = c->place[b], r = c->place[third];
+    return (p.row == q.row && p.row == r.row) || (p.column == q.column && p.column == r.column);
+}
 /* Does this rank keep the copies of the pair? */
-bool ptoi_copies_keep(const struct copies *c, int32_t home, int32_t holder);
+static inline bool ptoi_copies_keep(const struct copies *c, int32_t home, int32_t holder)
+{
+    return c->me == ALL_RANKS || home == c->me || holder == c->me || ptoi_copies_are_line(c, home, holder, c->me);
+}
 /* Has the holder, which is not the home, all of the piece in one copy?  This rank keeps the copies of the pair. */
 bool ptoi_copies_hold(const struct copies *c, const struct tensor_copies *tensor, const struct distribution *d,
                       int32_t home, int32_t holder, const struct box *piece);
@@ -93,6 +108,9 @@ bool ptoi_copies_forget(struct copies *c, struct copy *forgotten);
 /* Has the rank bytes of the box in a copy?  The box lies in one cell. */
 bool ptoi_copies_meet(const struct copies *c, const struct tensor_copies *tensor, const struct distribution *d,
                       int32_t holder, const struct box *box);
+/* May a rank have a copy of bytes of the box, which lies in one cell?  false: surely none that this rank keeps has. */
+bool ptoi_copies_are_there(const struct copies *c, const struct tensor_copies *tensor, const struct distribution *d,
+                           const struct box *box);
 /* The lifetime of the tensor ends. */
 void ptoi_copies_end(struct copies *c, struct tensor_copies *tensor);
 

@@ -142,6 +142,15 @@ static void write_scalar(uint64_t bits, char *text)
         snprintf(text, TEXT, "%" PRId64 " (as f64 %.17g)", (int64_t)bits, twice);
 }
 
+/* How a parameter of the kind uses its bytes. */
+static const char *use_of(int32_t kind)
+{
+    return kind == PTO_PARAM_INPUT    ? "read"
+           : kind == PTO_PARAM_OUTPUT ? "written"
+           : kind == PTO_PARAM_ACC    ? "accumulated"
+                                      : "read and written";
+}
+
 static void write_item(uint64_t head, char *text)
 {
     const int32_t index = asked_index_of(head);
@@ -150,7 +159,10 @@ static void write_item(uint64_t head, char *text)
     case ASKED_TASK: snprintf(text, TEXT, "a task"); break;
     case ASKED_SCALAR: snprintf(text, TEXT, "scalar %d", index); break;
     case ASKED_PARAM: snprintf(text, TEXT, "another kind of parameter %d", index); break;
-    case ASKED_BOX: snprintf(text, TEXT, "parameter %d in buffer %" PRIu32, index, asked_buffer_of(head)); break;
+    case ASKED_BOX:
+        snprintf(text, TEXT, "parameter %d, %s, in buffer %" PRIu32, index, use_of(asked_detail_of(head)),
+                 asked_buffer_of(head));
+        break;
     case ASKED_OUTPUT: snprintf(text, TEXT, "the new buffer of parameter %d", index); break;
     case ASKED_RANK: snprintf(text, TEXT, "no more parameters"); break;
     case ASKED_AWAIT: snprintf(text, TEXT, "a wait for buffer %" PRIu32, asked_buffer_of(head)); break;
@@ -162,12 +174,17 @@ static void write_item(uint64_t head, char *text)
 /* Which number of the item differs. */
 static void write_subject(const struct difference *x, char *text)
 {
-    static const char *const ends[] = {"begins at", "ends at"}, *const wait[] = {"first byte", "number of bytes"};
+    static const char *const wait[] = {"first byte", "number of bytes"};
     const int32_t index = asked_index_of(x->head), at = x->position;
     switch (x->position < 0 ? ASKED_NOTHING : asked_item_of(x->head)) {
     case ASKED_TASK: snprintf(text, TEXT, "the kernel is"); break;
     case ASKED_SCALAR: snprintf(text, TEXT, "scalar %d is", index); break;
-    case ASKED_BOX: snprintf(text, TEXT, "dimension %d of parameter %d %s", at / 2, index, ends[at % 2]); break;
+    case ASKED_BOX:
+        if (at + 1 < asked_count_of(x->head))
+            snprintf(text, TEXT, "extent %d of parameter %d is", at, index);
+        else
+            snprintf(text, TEXT, "the first element of parameter %d is", index);
+        break;
     case ASKED_OUTPUT: snprintf(text, TEXT, "extent %d of the new buffer of parameter %d is", at, index); break;
     case ASKED_RANK: snprintf(text, TEXT, "the rank of the task is"); break;
     case ASKED_AWAIT: snprintf(text, TEXT, "the %s that the program waits for is", wait[at]); break;

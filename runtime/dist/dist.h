@@ -13,44 +13,11 @@
 #ifndef PTOI_DIST_H
 #define PTOI_DIST_H
 #include "asked.h"
-#include "copies.h"
 #include "held.h"
 #include "known_box.h"
 #include "plan.h"
+#include "tensor.h"
 #include "transfer.h"
-
-/* Where the first bytes of an array come from: `read` reads bytes [at, at + bytes) of it, or returns false.
- * is_result: at the end of the run rank 0 has all of them, whether a task has written them or not; unless they stay at
- * their homes.  is_reserved: only addresses of the array were reserved, by pto_shared_alloc, so this rank has memory
- * where it touches it. */
-struct dist_source {
-    bool is_result, stays, is_reserved;
-    bool (*read)(void *cx, int64_t at, int64_t bytes, void *to);
-    void *cx;
-    const bool *lacks; /* by rank: it cannot read, and rank 0 sends it what it has; NULL: all can */
-};
-
-/* A buffer of the program or of the heap. */
-struct tensor {
-    uint32_t number;    /* the same on all ranks; NO_TENSOR: its lifetime has ended */
-    bool is_everywhere; /* all ranks have all of it, as nobody has written it yet */
-    bool is_settled;    /* its distribution no longer changes */
-    bool is_written;    /* by a task */
-    bool is_lent;       /* rank 0 has yet to send what the others cannot read */
-    bool is_awaited;    /* the program may look at copies of it */
-    char *base;
-    int64_t bytes;
-    struct distribution home;
-    struct tensor_copies copies;
-    uint32_t buffer;             /* of the heap; 0: memory of the program */
-    struct dist_source source;   /* of its first bytes, at the homes; read NULL: they are there */
-    bool is_counted;             /* touched.c: in this run; then, when it has ended: */
-    int64_t owned, touched;      /* bytes that this rank is the home of, and of the pages it has; negative: not yet */
-    struct tensor *next, **link; /* of those of the heap; or of those that are not used */
-};
-
-/* Rank 0 gets what others have of it at the end of the run, unless it stays. */
-static inline bool ptoi_dist_is_result(const struct tensor *t) { return t->is_written || t->source.is_result; }
 
 /* What the calls of the orchestration do on one rank. */
 struct local_calls {
@@ -154,17 +121,16 @@ void ptoi_dist_begin(struct dist *d);
 PTOStatus ptoi_dist_end(struct dist *d);
 /* A step of the program begins, and ends: its words, which must be the same on all ranks, are asked between.  name: of
  * its kernel, or NULL. */
-static inline void ptoi_dist_begin_step(struct dist *d) { d->asked.end = d->asked.begin; }
+static inline void ptoi_dist_begin_step(struct dist *d)
+{
+    d->asked.end = d->asked.begin;
+    d->asked.sum = 0;
+}
 void ptoi_dist_end_step(struct dist *d, const char *name);
 static inline struct step *ptoi_dist_step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
 /* disagree.c: the hashes of the ranks differ, and all of them call it: the run fails with what differs.
  * least_steps: of those that were compared, how many each rank has. */
 void ptoi_dist_fail_disagreement(struct dist *d, uint64_t least_steps);
-static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
 uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text);
 /* false: the ranks disagree, or the run has failed. */
 bool ptoi_dist_agree(struct dist *d);
@@ -172,6 +138,10 @@ bool ptoi_dist_agree(struct dist *d);
 void ptoi_dist_meet(void *dist);
 /* all_fail: where this rank fails from now on, all ranks do at the same step. */
 void ptoi_dist_meets(struct dist *d, bool all_fail);
+static inline bool ptoi_dist_is_time_to_compare(const struct dist *d)
+{
+    return d->steps - d->compared >= COMPARED_STEPS;
+}
 /* Before a step: begins a comparison when it is time.  false: as ptoi_dist_agree, about the one before. */
 bool ptoi_dist_compare(struct dist *d);
 
@@ -233,6 +203,10 @@ PTOStatus ptoi_dist_lend(struct dist *d, struct tensor *t);
 /* Forgets the oldest copies of pairs that have too many bytes, and gives their pages back. */
 PTOStatus ptoi_dist_trim(struct dist *d);
 PTOStatus ptoi_dist_fail_memory(struct dist *d); /* for copies */
+
+/* skipped.c: the task is another rank's, and asks nothing of this one: it has the number d->number, and all is done.
+ * false: nothing has changed. */
+bool ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 
 /* submit.c: no parameter is PTO_PARAM_ACC_BY. */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);

@@ -1,9 +1,7 @@
 /* known_box.c - see known_box.h. */
 #include "known_box.h"
-#include "dist.h"
-#include <string.h>
 
-enum { AT_BITS = 30, UNIT_BITS = 30 }; /* of `at`, and of the bytes that it counts: no product overflows */
+enum { UNIT_BITS = 30 }; /* of the bytes that `at` counts: no product overflows */
 
 void ptoi_known_boxes_begin(struct known_boxes *k)
 {
@@ -19,42 +17,43 @@ struct known_box *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *
     return k->line[line].box;
 }
 
-/* Row-major strides are those that the parameter does not bring along. */
-static int64_t stride_of(const PTOTaskParam *p, int dimension)
+/* false: the tensor is so large that it cannot be divided by multiplying. */
+static bool learn_axes(struct known_box *b, const struct distribution *home, const struct box *box)
 {
-    return p->stride ? p->stride[dimension] : dimension == 0 && p->rank == 2 ? p->shape[1] : 1;
-}
-
-static bool has_form(const struct known_box *b, const PTOTaskParam *p)
-{
-    if (p->type != b->type || p->rank != b->rank) return false;
-    if (p->rank == 0) return p->bytes == b->shape[0];
-    if (!p->shape || p->shape[0] != b->shape[0] || stride_of(p, 0) != b->stride[0]) return false;
-    return p->rank == 1 || (p->shape[1] == b->shape[1] && stride_of(p, 1) == b->stride[1]);
-}
-
-bool ptoi_known_box_find(const struct known_box *b, const PTOTaskParam *p, struct box *box)
-{
-    const struct tensor *const t = b->tensor;
-    const char *base = p->buffer;
-    if (!t || (p->kind == PTO_PARAM_OUTPUT && !p->ref)) return false;
-    if (p->kind == PTO_PARAM_OUTPUT) memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
-    if (base != b->base || !has_form(b, p) || (uint64_t)p->at >> AT_BITS) return false;
-    if (t->number != b->number || !t->is_settled || t->is_lent) return false;
-    int64_t at = b->first + p->at * b->step;
-    for (int32_t k = t->home.rank - 1; k > 0; k--) {
-        const int64_t extent = t->home.shape[k], row = at / extent, low = at - row * extent;
-        if (low + b->extent[k] > extent) return false;
-        box->low[k] = low;
-        box->high[k] = low + b->extent[k];
-        at = row;
+    uint64_t elements = 1, apart = 1, product;
+    for (int32_t k = home->rank - 1; k >= 0; k--) {
+        const uint64_t size = (uint64_t)home->shape[k], cell = (uint64_t)home->cell[k], grid = (uint64_t)home->grid[k];
+        /* a cell or a grid that is larger than the dimension divides nothing */
+        b->axis[k] = (struct known_axis){.extent = (uint64_t)(box->high[k] - box->low[k]),
+                                         .size = size,
+                                         .cell = cell,
+                                         .grid = grid,
+                                         .inverse_of_size = ptoi_inverse(size),
+                                         .inverse_of_cell = cell < size ? ptoi_inverse(cell) : 0,
+                                         .inverse_of_grid = grid < size ? ptoi_inverse(grid) : 0,
+                                         .ranks_apart = apart};
+        b->extent[k] = (uint64_t)(box->high[k] - box->low[k]);
+        elements *= size;
+        apart *= grid;
     }
-    box->low[0] = at;
-    box->high[0] = at + b->extent[0];
-    return box->high[0] <= t->home.shape[0];
+    b->elements = elements;
+    for (int32_t k = 0; k < home->rank; k++)
+        if (__builtin_mul_overflow(elements, b->axis[k].size, &product)) return false;
+    return true;
 }
 
-void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, const char *base, struct tensor *t,
+/* What its item has in each step. */
+static void sum_item(struct known_box *b, int32_t index, int32_t axes)
+{
+    b->head = asked_head(ASKED_BOX, index, axes + 1, 0, b->number);
+    const uint64_t row = asked_row(b->head), key = asked_key(row, 0);
+    b->sum = b->head * key;
+    for (int32_t k = 0; k < axes; k++) b->sum += b->extent[k] * asked_key(row, 1 + (uint64_t)k);
+    b->key_of_kind = asked_head(0, 0, 0, 1, 0) * key;
+    b->key_of_begin = asked_key(row, 1 + (uint64_t)axes);
+}
+
+void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t index, const char *base, struct tensor *t,
                           const struct box *box)
 {
     const int64_t unit = p->rank == 0 ? p->bytes : pto_bytes_of_(p->type), home_unit = t->home.unit;
@@ -63,7 +62,7 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, const char
         return;
     for (int k = 0; k < p->rank; k++) {
         b->shape[k] = p->shape[k];
-        b->stride[k] = stride_of(p, k);
+        b->stride[k] = ptoi_stride_of(p, k);
         if (b->stride[k] < 0) return; /* it begins below its first element */
     }
     if (p->rank == 0) b->shape[0] = p->bytes;
@@ -72,7 +71,19 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, const char
     b->base = base;
     b->first = (base - t->base) / home_unit;
     b->step = unit / home_unit;
-    for (int32_t k = 0; k < t->home.rank; k++) b->extent[k] = box->high[k] - box->low[k];
     b->number = t->number;
+    if (!learn_axes(b, &t->home, box)) return;
+    sum_item(b, index, t->home.rank);
     b->tensor = t;
+}
+
+void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box *box)
+{
+    for (int32_t k = b->tensor->home.rank - 1; k >= 0; k--) {
+        const struct known_axis *const x = &b->axis[k];
+        const uint64_t row = ptoi_divide(begin, x->inverse_of_size), low = begin - row * x->size;
+        box->low[k] = (int64_t)low;
+        box->high[k] = (int64_t)(low + x->extent);
+        begin = row;
+    }
 }

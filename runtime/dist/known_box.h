@@ -3,28 +3,43 @@
  * Idea       calls of one kernel mostly differ in where their tensors lie, and not in types, extents and strides; a
  *            rank reads the parameters of all tasks, also of those that others execute.  A view that is a box of its
  *            tensor is a box of the same extents wherever it begins, unless it goes round the end of a row: so a
- *            further task finds its box by a division a dimension.  (submit/known.h is the same idea for what the
- *            window holds.)
+ *            further task finds its box, and the cell of it, by multiplications.  (submit/known.h is the same idea for
+ *            what the window holds.)
  * Owner      the orchestrator, for one run.
- * Invariant  a box that is found is the one that ptoi_home_box() finds, and the view lies inside of its buffer.
+ * Invariant  what is known is of a tensor that is settled and not lent, which it stays.  A box that is found is the one
+ *            that ptoi_home_box() finds, its home that of ptoi_home_of_box(), and the view lies inside of its buffer.
+ * Source     division by multiplication with an inverse that is rounded down: A. D. Robison, "N-bit unsigned division
+ *            via N-bit multiply-add", ARITH 2005.
  * Tests      test/runtime/test_known_box.c, test/wire/stress_ranks.c */
 #ifndef PTOI_KNOWN_BOX_H
 #define PTOI_KNOWN_BOX_H
-#include "home.h"
+#include "asked.h"
+#include "tensor.h"
 #include <pto/detail/fast_path.h>
+#include <string.h>
 
 enum { KNOWN_BOXES = 8 }; /* of a kernel: its first parameters */
-#define NO_TENSOR UINT32_MAX
 
-struct tensor;
+/* One dimension of the tensor; inverse_of_: ptoi_inverse(). */
+struct known_axis {
+    uint64_t extent; /* of the box */
+    uint64_t size, cell, grid;
+    uint64_t inverse_of_size, inverse_of_cell, inverse_of_grid;
+    uint64_t ranks_apart; /* cells that are neighbours in it, inside of the grid */
+};
+
 struct known_box {
     struct tensor *tensor; /* NULL: nothing is known */
     uint32_t number;       /* of the tensor: a later one may have its place */
     uint8_t type, rank;    /* of the parameter; shape, stride: likewise, of a flat range its bytes */
     const char *base;
     int64_t shape[2], stride[2];
-    int64_t first, step; /* the view begins at element first + at * step of the tensor */
-    int64_t extent[PTO_MAX_RANK];
+    int64_t first, step;           /* the view begins at element first + at * step of the tensor */
+    uint64_t elements;             /* of the tensor */
+    uint64_t extent[PTO_MAX_RANK]; /* of the box */
+    uint64_t head, sum;            /* of its item, without the kind; the sum of the head and the extents */
+    uint64_t key_of_kind, key_of_begin;
+    struct known_axis axis[PTO_MAX_RANK];
 };
 
 struct known_boxes {
@@ -47,11 +62,77 @@ static inline struct known_box *ptoi_known_boxes_of(struct known_boxes *k, const
     return k->line[line].kernel == kernel ? k->line[line].box : NULL;
 }
 
-/* The box of a parameter of a kind from PTO_PARAM_INPUT to PTO_PARAM_ACC; false: it is not like the last one, or its
- * tensor has to be looked at. */
-bool ptoi_known_box_find(const struct known_box *b, const PTOTaskParam *p, struct box *box);
-/* The view is that box of the tensor, of which the program may use every byte. */
-void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, const char *base, struct tensor *t,
+/* The view, parameter `index`, is that box of the tensor, of which the program may use every byte. */
+void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t index, const char *base, struct tensor *t,
                           const struct box *box);
+
+/* Of a divisor of numbers n with (n + 1) * divisor < 2^64; 0 divides all of them to 0. */
+static inline uint64_t ptoi_inverse(uint64_t divisor) { return UINT64_MAX / divisor; }
+static inline uint64_t ptoi_divide(uint64_t n, uint64_t inverse)
+{
+    return (uint64_t)((unsigned __int128)(n + 1) * inverse >> 64);
+}
+
+/* Row-major strides are those that the parameter does not bring along. */
+static inline int64_t ptoi_stride_of(const PTOTaskParam *p, int dimension)
+{
+    return p->stride ? p->stride[dimension] : dimension == 0 && p->rank == 2 ? p->shape[1] : 1;
+}
+
+static inline bool ptoi_known_box_has_form(const struct known_box *b, const PTOTaskParam *p)
+{
+    if (p->type != b->type || p->rank != b->rank) return false;
+    if (p->rank == 0) return p->bytes == b->shape[0];
+    if (!p->shape || p->shape[0] != b->shape[0] || ptoi_stride_of(p, 0) != b->stride[0]) return false;
+    return p->rank == 1 || (p->shape[1] == b->shape[1] && ptoi_stride_of(p, 1) == b->stride[1]);
+}
+
+#define NO_ELEMENT UINT64_MAX
+
+/* The element of the tensor at which the view of a parameter begins, of a kind from PTO_PARAM_INPUT to PTO_PARAM_ACC.
+ * NO_ELEMENT: it is not like the last one, or its tensor has to be looked at. */
+static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)
+{
+    enum { AT_BITS = 30 }; /* no product overflows */
+    const struct tensor *const t = b->tensor;
+    const char *base = p->buffer;
+    if (!t || (p->kind == PTO_PARAM_OUTPUT && !p->ref)) return NO_ELEMENT;
+    if (p->kind == PTO_PARAM_OUTPUT) memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
+    if (base != b->base || !ptoi_known_box_has_form(b, p) || (uint64_t)p->at >> AT_BITS) return NO_ELEMENT;
+    if (t->number != b->number) return NO_ELEMENT;
+    const uint64_t begin = (uint64_t)(b->first + p->at * b->step);
+    return begin < b->elements ? begin : NO_ELEMENT;
+}
+
+/* false: a box that begins there leaves the dimension.  *rank grows by the ranks that its cell is apart from cell 0;
+ * *is_one: it lies in that cell. */
+static inline bool ptoi_known_axis_pass(const struct known_axis *x, uint64_t low, uint64_t *rank, bool *is_one)
+{
+    const uint64_t high = low + x->extent, cell = ptoi_divide(low, x->inverse_of_cell);
+    *is_one &= high - cell * x->cell <= x->cell;
+    *rank += (cell - ptoi_divide(cell, x->inverse_of_grid) * x->grid) * x->ranks_apart;
+    return high <= x->size;
+}
+
+/* The rank of the cell in which all of a box with that first element lies, or NO_HOME; NO_BOX: it would go round the
+ * end of a row, or leaves the tensor. */
+enum { NO_BOX = NO_HOME - 1 };
+static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t begin, int32_t ranks)
+{
+    const struct distribution *const home = &b->tensor->home;
+    uint64_t rank = (uint64_t)home->first;
+    bool is_one = home->first != NO_HOME;
+    const struct known_axis *x = &b->axis[home->rank - 1];
+    for (; x > b->axis; x--) {
+        const uint64_t row = ptoi_divide(begin, x->inverse_of_size);
+        if (!ptoi_known_axis_pass(x, begin - row * x->size, &rank, &is_one)) return NO_BOX;
+        begin = row;
+    }
+    if (!ptoi_known_axis_pass(x, begin, &rank, &is_one)) return NO_BOX;
+    if (!is_one) return NO_HOME;
+    return (int32_t)(rank < (uint64_t)ranks ? rank : rank % (uint64_t)ranks);
+}
+/* The box, if there is one. */
+void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box *box);
 
 #endif

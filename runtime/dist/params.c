@@ -9,20 +9,21 @@
 #include "submit/failing.h"
 #include <string.h>
 
-/* The next use has its tensor and its box. */
+/* The next use has its tensor, its box and the home of that. */
 static void take_use(struct dist *d, struct task *k, struct tensor *t, bool reads, bool writes)
 {
     struct use *u = &k->use[k->uses++];
     u->tensor = t;
     u->reads = reads;
     u->writes = writes;
-    u->home = ptoi_home_of_box(&t->home, d->ranks, &u->box);
     u->bytes = ptoi_box_elements(&u->box, t->home.rank) * t->home.unit;
-    ptoi_ask(&d->asked, asked_head(ASKED_BOX, k->index, 2 * t->home.rank, reads << 1 | writes, t->number));
+    ptoi_ask_item(&d->asked, asked_head(ASKED_BOX, k->index, t->home.rank + 1, k->params[k->index].kind, t->number));
+    int64_t begin = 0;
     for (int32_t i = 0; i < t->home.rank; i++) {
-        ptoi_ask(&d->asked, (uint64_t)u->box.low[i]);
-        ptoi_ask(&d->asked, (uint64_t)u->box.high[i]);
+        begin = begin * t->home.shape[i] + u->box.low[i];
+        ptoi_ask(&d->asked, (uint64_t)(u->box.high[i] - u->box.low[i]));
     }
+    ptoi_ask(&d->asked, (uint64_t)begin);
 }
 
 /* *is_box: it is a box of its tensor. */
@@ -38,7 +39,9 @@ static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, 
         return ptoi_orch_fail(&d->core->orch, PTO_ERR_ARGUMENT,
                               "a task names memory that pto_buffer has not registered: on several ranks all memory of "
                               "the program must be");
-    *is_box = ptoi_home_box(&t->home, region, &k->use[k->uses].box);
+    struct use *const u = &k->use[k->uses];
+    *is_box = ptoi_home_box(&t->home, region, &u->box);
+    u->home = ptoi_home_of_box(&t->home, d->ranks, &u->box);
     take_use(d, k, t, reads || !*is_box, writes); /* Note [boxes] */
     return PTO_OK;
 }
@@ -46,7 +49,7 @@ static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, 
 /* An output that has no buffer yet: all of it will live where the task runs. */
 static void add_output(struct dist *d, struct task *k, const PTOArg *view)
 {
-    ptoi_ask(&d->asked, asked_head(ASKED_OUTPUT, k->index, view->rank, 0, 0));
+    ptoi_ask_item(&d->asked, asked_head(ASKED_OUTPUT, k->index, view->rank, 0, 0));
     struct distribution *made = &k->made[k->outputs];
     *made = (struct distribution){
         .rank = view->rank, .unit = (int32_t)pto_type_bytes((PTOType)view->type), .first = NO_HOME};
@@ -63,8 +66,13 @@ static void add_output(struct dist *d, struct task *k, const PTOArg *view)
 static bool add_known(struct dist *d, struct task *k, const struct known_box *known)
 {
     const PTOTaskParam *p = &k->params[k->index];
-    if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || !ptoi_known_box_find(known, p, &k->use[k->uses].box))
-        return false;
+    struct use *const u = &k->use[k->uses];
+    if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC) return false;
+    const uint64_t begin = ptoi_known_box_begin(known, p);
+    if (begin == NO_ELEMENT) return false;
+    u->home = ptoi_known_box_home(known, begin, d->ranks);
+    if (u->home == NO_BOX) return false;
+    ptoi_known_box_write(known, begin, &u->box);
     const bool writes = p->kind != PTO_PARAM_INPUT;
     k->writes_some |= writes;
     if (p->kind == PTO_PARAM_ACC && k->accumulator < 0) k->accumulator = k->uses;
@@ -80,7 +88,7 @@ static void learn(const struct dist *d, const struct task *k, const char *base, 
     struct tensor *t = u->tensor;
     const int64_t low = (int64_t)(intptr_t)t->base;
     if (t->buffer || !ptoi_map_exceeds(d->core->orch.edges.map, low, low, low + t->bytes))
-        ptoi_known_box_learn(known, &k->params[k->index], base, t, &u->box);
+        ptoi_known_box_learn(known, &k->params[k->index], k->index, base, t, &u->box);
 }
 
 /* known: NULL: nothing of it is remembered. */
@@ -97,6 +105,7 @@ static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *ker
     if (status != PTO_OK) return status;
     const bool writes = plain.kind != PTO_PARAM_INPUT;
     if (view.is_empty) {
+        ptoi_ask_item(&d->asked, asked_head(ASKED_PARAM, k->index, 0, plain.kind, 0));
         k->writes_empty |= writes;
         return PTO_OK;
     }
@@ -134,6 +143,11 @@ static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *ker
     return status;
 }
 
+static bool is_tensor(uint8_t kind)
+{
+    return kind != PTO_PARAM_PRIORITY && kind != PTO_PARAM_AT && kind != PTO_PARAM_NAME && kind != PTO_PARAM_TIMEOUT;
+}
+
 PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel *kernel, const PTOTaskParam *params,
                                 int32_t count)
 {
@@ -151,25 +165,22 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
     k->writes_some = k->writes_empty = false;
     k->priority.kind = k->at.kind = 0;
     ptoi_dist_begin_step(d);
-    ptoi_ask(&d->asked, asked_head(ASKED_TASK, 0, 1, 0, 0));
+    ptoi_ask_item(&d->asked, asked_head(ASKED_TASK, 0, 1, 0, 0));
     ptoi_ask(&d->asked, name);
     for (int32_t i = 0; i < count && status == PTO_OK; i++) {
         k->index = i;
         if (params[i].kind == PTO_PARAM_SCALAR) {
-            ptoi_ask(&d->asked, asked_head(ASKED_SCALAR, i, 1, 0, 0));
+            ptoi_ask_item(&d->asked, asked_head(ASKED_SCALAR, i, 1, 0, 0));
             ptoi_ask(&d->asked, (uint64_t)params[i].value.i64);
             continue;
         }
-        ptoi_ask(&d->asked, asked_head(ASKED_PARAM, i, 0, params[i].kind, 0));
-        switch (params[i].kind) {
-        case PTO_PARAM_PRIORITY: k->priority = params[i]; break;
-        case PTO_PARAM_AT: k->at = params[i]; break;
-        case PTO_PARAM_NAME:
-        case PTO_PARAM_TIMEOUT: break;
-        default:
-            status = k->uses + 2 > 2 * PTO_MAX_PARAMS || k->outputs == PTO_MAX_PARAMS
-                         ? PTO_OK /* the submit will refuse them */
-                         : add_tensor(d, k, kernel, i < KNOWN_BOXES ? &known[i] : NULL);
+        if (!is_tensor(params[i].kind)) {
+            ptoi_ask_item(&d->asked, asked_head(ASKED_PARAM, i, 0, params[i].kind, 0));
+            if (params[i].kind == PTO_PARAM_PRIORITY) k->priority = params[i];
+            if (params[i].kind == PTO_PARAM_AT) k->at = params[i];
+        } else if (k->uses + 2 <= 2 * PTO_MAX_PARAMS &&
+                   k->outputs < PTO_MAX_PARAMS) { /* else the submit refuses them */
+            status = add_tensor(d, k, kernel, i < KNOWN_BOXES ? &known[i] : NULL);
         }
     }
     return status;

@@ -149,7 +149,7 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
 {
     PTOStatus status = PTO_OK;
     d->number = number;
-    ptoi_ask(&d->asked, asked_head(ASKED_RANK, 0, 1, 0, 0));
+    ptoi_ask_item(&d->asked, asked_head(ASKED_RANK, 0, 1, 0, 0));
     ptoi_ask(&d->asked, (uint64_t)k->runs);
     ptoi_dist_end_step(d, ptoi_dist_kernel_name(kernel));
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
@@ -314,7 +314,7 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     if (status != PTO_OK) return status;
     if (d->plan) plan_await(d, t, &box);
     ptoi_dist_begin_step(d);
-    ptoi_ask(&d->asked, asked_head(ASKED_AWAIT, 0, 2, 0, t->number));
+    ptoi_ask_item(&d->asked, asked_head(ASKED_AWAIT, 0, 2, 0, t->number));
     ptoi_ask(&d->asked, (uint64_t)from);
     ptoi_ask(&d->asked, (uint64_t)bytes);
     ptoi_dist_end_step(d, NULL);
@@ -345,7 +345,7 @@ void ptoi_dist_finish(struct dist *d)
 {
     ptoi_dist_flush(d); /* a failure is that of the run */
     ptoi_dist_begin_step(d);
-    ptoi_ask(&d->asked, asked_head(ASKED_END, 0, 0, 0, 0));
+    ptoi_ask_item(&d->asked, asked_head(ASKED_END, 0, 0, 0, 0));
     ptoi_dist_end_step(d, NULL);
     d->is_collecting = true;
     if (!ptoi_dist_agree(d) || d->collects == COLLECTS_NOTHING) return;

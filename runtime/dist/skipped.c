@@ -1,0 +1,123 @@
+/* skipped.c - a task that another rank executes, and for which this rank neither sends nor keeps anything.
+ *
+ * Idea       on many ranks nearly all tasks are such.  Each of its tensors is like that of the kernel's last task
+ *            (known_box.h) and lies in one cell of another rank; so one pass over the parameters finds the rank that
+ *            executes it and writes the words on which the ranks agree.  Any other task is left to submit.c before
+ *            anything has changed.
+ * Owner      the orchestrator.
+ * Invariant  the words, the numbers and the states of the tensors are those that submit.c would leave.
+ * Blocks     never.
+ * Tests      test/wire/test_skipped.c, stress_ranks.c */
+#include "place.h"
+#include "submit/failing.h"
+
+enum { WORDS = 4 + KNOWN_BOXES * (2 + PTO_MAX_RANK) }; /* of a step, at most */
+
+/* A pass over the parameters. */
+struct skip {
+    uint64_t *word;                    /* the next one */
+    uint64_t sum;                      /* of those before it, each times its key */
+    int32_t runs, accumulates, writes; /* ranks: of the task, of its first accumulator, of its first write */
+    int32_t tensors;
+    int32_t home[KNOWN_BOXES];
+};
+
+static inline void ask(struct skip *s, uint64_t word, uint64_t key)
+{
+    *s->word++ = word;
+    s->sum += word * key;
+}
+
+/* An item with one number. */
+static inline void ask_item(struct skip *s, uint64_t head, uint64_t number)
+{
+    ask(s, head, asked_key(asked_row(head), 0));
+    ask(s, number, asked_key(asked_row(head), 1));
+}
+
+/* Of what the task writes. */
+static __attribute__((noinline)) bool has_copies(const struct dist *d, const struct known_box *known, uint64_t begin)
+{
+    const struct tensor *const t = known->tensor;
+    struct box box;
+    ptoi_known_box_write(known, begin, &box);
+    return ptoi_copies_are_there(&d->copies, &t->copies, &t->home, &box);
+}
+
+/* false: the tensor concerns this rank, or has to be looked at. */
+static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p,
+                               const struct known_box *known)
+{
+    const uint64_t begin = ptoi_known_box_begin(known, p);
+    if (begin == NO_ELEMENT) return false;
+    const int32_t home = ptoi_known_box_home(known, begin, d->ranks);
+    if (home < 0 || home == d->me) return false;
+    const struct tensor *const t = known->tensor;
+    s->word[0] = known->head | (uint64_t)p->kind << 24;
+    memcpy(s->word + 1, known->extent, sizeof known->extent); /* there is room */
+    s->word += 1 + t->home.rank;
+    s->sum += known->sum + p->kind * known->key_of_kind;
+    ask(s, begin, known->key_of_begin);
+    s->home[s->tensors++] = home;
+    if (p->kind == PTO_PARAM_INPUT) return true;
+    if (t->is_everywhere || !t->is_written || (t->copies.all.first && has_copies(d, known, begin))) return false;
+    if (s->writes == NO_HOME) s->writes = home;
+    if (p->kind == PTO_PARAM_ACC && s->accumulates == NO_HOME) s->accumulates = home;
+    return true;
+}
+
+/* false: it is not a task to skip, as far as its parameters say. */
+static inline bool pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
+                        const struct known_box *known)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const PTOTaskParam *p = &params[i];
+        if (p->kind >= PTO_PARAM_INPUT && p->kind <= PTO_PARAM_ACC) {
+            if (!pass_tensor(d, s, p, &known[i])) return false;
+        } else if (p->kind == PTO_PARAM_SCALAR) {
+            ask_item(s, asked_head(ASKED_SCALAR, i, 1, 0, 0), (uint64_t)p->value.i64);
+        } else if (p->kind == PTO_PARAM_PRIORITY || p->kind == PTO_PARAM_NAME) {
+            const uint64_t head = asked_head(ASKED_PARAM, i, 0, p->kind, 0);
+            ask(s, head, asked_key(asked_row(head), 0));
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Does a piece go from a home to the rank of the task, or back, and this rank has to know it? */
+static inline bool is_message(const struct dist *d, const struct skip *s)
+{
+    for (int32_t i = 0; i < s->tensors; i++)
+        if (s->home[i] != s->runs && ptoi_copies_keep(&d->copies, s->home[i], s->runs)) return true;
+    return false;
+}
+
+bool ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    uint64_t name, *const word = ptoi_ask_several(&d->asked, WORDS);
+    struct skip s;
+    if (!word || !kernel || !params || (uint32_t)count > KNOWN_BOXES || d->plan || d->packs || d->held_count > 0 ||
+        ptoi_orch_has_failed(&d->core->orch) || ptoi_dist_is_time_to_compare(d))
+        return false;
+    const struct known_box *const known = ptoi_known_boxes_of(&d->known, kernel, &name);
+    if (!known) return false;
+    s.word = word;
+    s.accumulates = s.writes = NO_HOME;
+    s.tensors = 0;
+    s.sum = 0;
+    ask_item(&s, asked_head(ASKED_TASK, 0, 1, 0, 0), name);
+    if (!pass(d, &s, params, count, known)) return false;
+    s.runs = s.accumulates != NO_HOME ? s.accumulates : s.writes;
+    if (s.runs == NO_HOME || is_message(d, &s)) return false;
+    ask_item(&s, asked_head(ASKED_RANK, 0, 1, 0, 0), (uint64_t)s.runs);
+    d->number = load_relaxed(&d->tasks);     /* relaxed: see dist.h */
+    store_relaxed(&d->tasks, d->number + 1); /* likewise */
+    d->tasks_of[s.runs]++;
+    ptoi_dist_begin_step(d);
+    d->asked.end += (uint64_t)(s.word - word);
+    d->asked.sum = s.sum;
+    ptoi_dist_end_step(d, ptoi_dist_kernel_name(kernel));
+    return true;
+}

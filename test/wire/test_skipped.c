@@ -1,0 +1,110 @@
+/* test_skipped.c - a rank passes a task of another rank in one pass, exactly where nothing is asked of it. */
+#include "api/runtime.h"
+#include "local_wire.h"
+#include "pick.h"
+#include "unit.h"
+
+enum { RANKS = 3, WIDTH = 8, TILES = 12, CELLS = TILES * WIDTH, TASKS = 400 };
+
+struct shared {
+    bool reads_results; /* the first parameter lies in the second matrix, so copies of what is written come to be */
+    double result[CELLS];
+    int64_t skipped[RANKS], expected[RANKS];
+};
+
+struct program {
+    struct shared *shared;
+    double *a, *c;
+    int rank;
+};
+
+/* in tile, inout tile, scalar */
+static int add(const PTOArg *a)
+{
+    for (int64_t i = 0; i < WIDTH; i++)
+        ((double *)a[1].ptr)[i] += 0.5 * ((double *)a[0].ptr)[i] + (double)a[2].value.i64;
+    return 0;
+}
+static const PTOKernel adds = {.name = "add", .worker = PTO_WORKER_VECTOR, .fn = add};
+
+static int home_of(int64_t tile) { return (int)(tile % RANKS); }
+
+static void orchestrate(PTORuntime *rt, void *arg)
+{
+    struct program *p = arg;
+    rng_state = 7;
+    for (int64_t n = 0; n < TASKS; n++) {
+        const int64_t from = pick(0, TILES - 1), to = pick(0, TILES - 1);
+        PTOTaskParam params[] = {
+            PTO_INPUT(p->shared->reads_results ? p->c : p->a, from * WIDTH, PTO_ARRAY(PTO_F64, WIDTH)),
+            PTO_INOUT(p->c, to * WIDTH, PTO_ARRAY(PTO_F64, WIDTH)), PTO_SCALAR(n % 5)};
+        if (p->rank >= 0 && ptoi_dist_skip(rt->dist, &adds, params, 3)) {
+            EXPECT_EQ(rt->dist->number, n);
+            p->shared->skipped[p->rank]++;
+        } else if (pto_submit_task(rt, &adds, params, 3) != n) {
+            _exit(4);
+        }
+        /* The first task is looked at, and the first one that writes the matrix.  All ranks are one line. */
+        if (p->rank >= 0)
+            p->shared->expected[p->rank] += n > 0 && home_of(from) == home_of(to) && home_of(to) != p->rank;
+    }
+}
+
+static void fill(struct program *p)
+{
+    for (int64_t k = 0; k < CELLS; k++) p->a[k] = (double)(k % 37), p->c[k] = (double)(k % 11);
+}
+
+static int run_rank(struct wire *w, int rank, void *arg)
+{
+    static double a[CELLS], c[CELLS];
+    struct program p = {.shared = arg, .a = a, .c = c, .rank = rank};
+    const struct dist_config ranks = {.wire = w, .copy_bytes = 1 << 20, .sends = 2};
+    PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, &ranks, NULL);
+    const struct distribution d = {.rank = 1, .unit = 8, .shape = {CELLS}, .cell = {WIDTH}, .grid = {RANKS}};
+    fill(&p);
+    if (!rt || ptoi_dist_distribute(rt->dist, a, &d) != PTO_OK || ptoi_dist_distribute(rt->dist, c, &d) != PTO_OK)
+        return 1;
+    const PTOStatus status = pto_runtime_run(rt, orchestrate, &p);
+    if (status != PTO_OK) fprintf(stderr, "rank %d: %s\n", rank, pto_last_error(rt));
+    for (int64_t k = 0; k < CELLS; k++)
+        if (home_of(k / WIDTH) == rank) p.shared->result[k] = c[k];
+    pto_runtime_destroy(rt);
+    return status != PTO_OK;
+}
+
+/* The results are those of one rank, and the ranks agree. */
+static struct shared *run(bool reads_results)
+{
+    static double a[CELLS], c[CELLS];
+    static struct shared *s;
+    if (!s) s = ranks_share(sizeof *s);
+    *s = (struct shared){.reads_results = reads_results};
+    EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = RANKS, .slots = 4, .seed = 5, .latest = 3}, run_rank, s), 0);
+    struct program alone = {.shared = s, .a = a, .c = c, .rank = -1};
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
+    fill(&alone);
+    EXPECT_EQ(pto_runtime_run(rt, orchestrate, &alone), PTO_OK);
+    pto_runtime_destroy(rt);
+    for (int k = 0; k < CELLS; k++) EXPECT(s->result[k] == c[k]);
+    return s;
+}
+
+TEST(a_task_of_which_a_rank_needs_nothing_is_skipped)
+{
+    const struct shared *s = run(false);
+    for (int k = 0; k < RANKS; k++) {
+        EXPECT(s->expected[k] > TASKS / 10);
+        EXPECT_EQ(s->skipped[k], s->expected[k]);
+    }
+}
+
+/* A rank that has a copy of what the task writes must forget it. */
+TEST(a_write_to_bytes_of_which_there_are_copies_is_not_skipped)
+{
+    const struct shared *s = run(true);
+    for (int k = 0; k < RANKS; k++) {
+        EXPECT(s->skipped[k] > 0);
+        EXPECT(s->skipped[k] < s->expected[k]);
+    }
+}
