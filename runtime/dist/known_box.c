@@ -58,16 +58,13 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
 {
     const int64_t unit = p->rank == 0 ? p->bytes : pto_bytes_of_(p->type), home_unit = t->home.unit;
     b->tensor = NULL;
-    if (p->rank > 2 || (uint64_t)unit >> UNIT_BITS || unit % home_unit != 0 || (base - t->base) % home_unit != 0)
+    if (p->rank > FORM_RANK || (uint64_t)unit >> UNIT_BITS || unit % home_unit != 0 ||
+        (base - t->base) % home_unit != 0)
         return;
-    for (int k = 0; k < p->rank; k++) {
-        b->shape[k] = p->shape[k];
-        b->stride[k] = ptoi_stride_of(p, k);
-        if (b->stride[k] < 0) return; /* it begins below its first element */
-    }
-    if (p->rank == 0) b->shape[0] = p->bytes;
-    b->type = p->type;
-    b->rank = p->rank;
+    b->form = ptoi_form_of(p);
+    ptoi_form_extents(p, b->view);
+    for (int k = 0; k < p->rank; k++)
+        if (b->view[p->rank + k] < 0) return; /* it begins below its first element */
     b->base = base;
     b->first = (base - t->base) / home_unit;
     b->step = unit / home_unit;

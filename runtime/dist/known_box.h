@@ -15,8 +15,8 @@
 #define PTOI_KNOWN_BOX_H
 #include "asked.h"
 #include "tensor.h"
+#include "shared/view_form.h"
 #include <pto/detail/fast_path.h>
-#include <string.h>
 
 enum { KNOWN_BOXES = 8 }; /* of a kernel: its first parameters */
 
@@ -31,9 +31,9 @@ struct known_axis {
 struct known_box {
     struct tensor *tensor; /* NULL: nothing is known */
     uint32_t number;       /* of the tensor: a later one may have its place */
-    uint8_t type, rank;    /* of the parameter; shape, stride: likewise, of a flat range its bytes */
+    uint16_t form;         /* of the parameter, and its extents and strides; shared/view_form.h */
+    int64_t view[2 * FORM_RANK];
     const char *base;
-    int64_t shape[2], stride[2];
     int64_t first, step;           /* the view begins at element first + at * step of the tensor */
     uint64_t elements;             /* of the tensor */
     uint64_t extent[PTO_MAX_RANK]; /* of the box */
@@ -73,32 +73,17 @@ static inline uint64_t ptoi_divide(uint64_t n, uint64_t inverse)
     return (uint64_t)((unsigned __int128)(n + 1) * inverse >> 64);
 }
 
-/* Row-major strides are those that the parameter does not bring along. */
-static inline int64_t ptoi_stride_of(const PTOTaskParam *p, int dimension)
-{
-    return p->stride ? p->stride[dimension] : dimension == 0 && p->rank == 2 ? p->shape[1] : 1;
-}
-
-static inline bool ptoi_known_box_has_form(const struct known_box *b, const PTOTaskParam *p)
-{
-    if (p->type != b->type || p->rank != b->rank) return false;
-    if (p->rank == 0) return p->bytes == b->shape[0];
-    if (!p->shape || p->shape[0] != b->shape[0] || ptoi_stride_of(p, 0) != b->stride[0]) return false;
-    return p->rank == 1 || (p->shape[1] == b->shape[1] && ptoi_stride_of(p, 1) == b->stride[1]);
-}
-
 #define NO_ELEMENT UINT64_MAX
 
 /* The element of the tensor at which the view of a parameter begins, of a kind from PTO_PARAM_INPUT to PTO_PARAM_ACC.
  * NO_ELEMENT: it is not like the last one, or its tensor has to be looked at. */
 static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)
 {
-    enum { AT_BITS = 30 }; /* no product overflows */
     const struct tensor *const t = b->tensor;
     const char *base = p->buffer;
     if (!t || (p->kind == PTO_PARAM_OUTPUT && !p->ref)) return NO_ELEMENT;
     if (p->kind == PTO_PARAM_OUTPUT) memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
-    if (base != b->base || !ptoi_known_box_has_form(b, p) || (uint64_t)p->at >> AT_BITS) return NO_ELEMENT;
+    if (base != b->base || !ptoi_is_form(b->form, b->view, p)) return NO_ELEMENT;
     if (t->number != b->number) return NO_ELEMENT;
     const uint64_t begin = (uint64_t)(b->first + p->at * b->step);
     return begin < b->elements ? begin : NO_ELEMENT;

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-_Static_assert(offsetof(PTOTaskParam, rank) - offsetof(PTOTaskParam, type) == 1, "type and rank are compared as one");
 enum { HEAD_AT = offsetof(struct arg_head, kind) };
 _Static_assert(sizeof(struct arg_head) - HEAD_AT == sizeof(uint32_t), "the rest of a head is written as one");
 
@@ -33,21 +32,17 @@ static bool learn_extents(struct known_view *v, const PTOTaskParam *p)
 {
     int64_t *const e = v->extent;
     const uint8_t rank = p->rank;
-    uint64_t far = (uint64_t)p->at >> 40;
-    if (rank == 0) { /* a flat range: a vector of bytes */
+    if (rank > PTO_PLAIN_RANK || (rank > 0 && (!p->shape || p->type >= PTO_TYPE_COUNT))) return false;
+    ptoi_form_extents(p, e);
+    if (rank == 0) {
         v->unit = (uint32_t)p->bytes;
-        v->bytes = e[0] = p->bytes;
-        e[1] = 1;
+        v->bytes = p->bytes;
         return p->type == PTO_BYTE && (((uint64_t)p->bytes - 1) | (uint64_t)p->at) >> 30 == 0;
     }
-    if (rank > PTO_PLAIN_RANK || !p->shape || p->type >= PTO_TYPE_COUNT) return false;
-    uint64_t elements = 1; /* an unsigned number; where it is too large, it is not used */
-    for (int d = rank - 1; d >= 0; d--) {
-        const int64_t n = p->shape[d], step = p->stride ? p->stride[d] : d == rank - 1 ? 1 : p->shape[rank - 1];
-        e[d] = n;
-        e[rank + d] = step;
-        elements += ((uint64_t)n - 1) * (uint64_t)step;
-        far |= ((uint64_t)n - 1) >> 30 | (uint64_t)step >> 24;
+    uint64_t elements = 1, far = (uint64_t)p->at >> 40; /* unsigned; where one is too large, it is not used */
+    for (int d = 0; d < rank; d++) {
+        elements += ((uint64_t)e[d] - 1) * (uint64_t)e[rank + d];
+        far |= ((uint64_t)e[d] - 1) >> 30 | (uint64_t)e[rank + d] >> 24;
     }
     v->unit = (uint32_t)pto_bytes_of_(p->type);
     v->bytes = (int64_t)(elements * v->unit);
@@ -70,7 +65,7 @@ bool ptoi_known_learn(struct known_view *v, const PTOTaskParam *p)
     if (!learn_extents(v, p) || !learn_rows(v, rank)) return false;
     const struct arg_head head = {.type = p->type, .rank = (uint8_t)rank};
     memcpy(&v->head, (const char *)&head + HEAD_AT, sizeof v->head);
-    memcpy(&v->form, &p->type, sizeof v->form);
+    v->form = ptoi_form_of(p);
     v->extents = (uint16_t)(2 * rank);
     return true;
 }

@@ -9,10 +9,9 @@
 #ifndef PTOI_KNOWN_H
 #define PTOI_KNOWN_H
 #include "depend/tensormap.h"
-#include <pto/pto_submit.h>
-#include <string.h>
+#include "shared/view_form.h"
 
-enum { KNOWN_PARAMS = 8, KNOWN_AT_BITS = 30 /* of `at`, of a view that is found to be known */ };
+enum { KNOWN_PARAMS = 8 };
 
 #define PTO_UNKNOWN UINT16_MAX
 struct known_view {
@@ -51,14 +50,7 @@ static inline struct known_view *ptoi_known_of(struct known *k, const PTOKernel 
 
 static inline bool ptoi_is_known(const struct known_view *v, const PTOTaskParam *p)
 {
-    const int64_t *const shape = p->shape, *const stride = p->stride, *const e = v->extent;
-    uint16_t form;
-    memcpy(&form, &p->type, sizeof form);
-    if (PTO_RARE_(form != v->form || (uint64_t)p->at >> KNOWN_AT_BITS)) return false;
-    if (p->rank == 0) return p->bytes == e[0];
-    if (PTO_RARE_(!shape || shape[0] != e[0])) return false;
-    if (p->rank == 1) return stride ? stride[0] == e[1] : e[1] == 1;
-    return shape[1] == e[1] && (stride ? stride[0] == e[2] && stride[1] == e[3] : e[2] == e[1] && e[3] == 1);
+    return ptoi_is_form(v->form, v->extent, p);
 }
 
 #endif
