@@ -20,6 +20,7 @@ void facts_forget(struct facts *f, const struct symbol *var, const struct symbol
 bool facts_prove(struct facts *f, const struct size *a);                                          /* a >= 0 */
 bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */
 bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b);
+bool facts_prove_apart(struct facts *f, const struct size *a, const struct size *b); /* a != b */
 /* Was a question left open, since this was last asked, because too many were asked before it?  Then "not proved" means
  * even less. */
 bool facts_gave_up(struct facts *f);

@@ -69,7 +69,7 @@ static bool holds(struct facts *f, enum ast_op op, const struct size *a, const s
 {
     switch (op) {
     case OP_EQ: return facts_prove_equal(f, a, b);
-    case OP_NE: return facts_prove_order(f, a, b, 1) || facts_prove_order(f, b, a, 1);
+    case OP_NE: return facts_prove_apart(f, a, b);
     case OP_LT: return facts_prove_order(f, a, b, 1);
     case OP_LE: return facts_prove_order(f, a, b, 0);
     case OP_GT: return facts_prove_order(f, b, a, 1);
