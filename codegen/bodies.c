@@ -98,11 +98,26 @@ static const char *nearest_of_head(const struct complaint *c)
     return nearest;
 }
 
+/* A const that generated code does not declare in the body, because names of this form belong to C. */
+static bool say_hidden_const(const struct complaint *c)
+{
+    const struct symbol *s = NULL;
+    if (c->name[0] != '_' || (c->name[1] != '_' && !isupper((unsigned char)c->name[1]))) return false;
+    for (int i = 0; i < c->kernel->module->symbol_count && !s; i++)
+        if (strcmp(c->kernel->module->symbols[i]->name, c->name) == 0) s = c->kernel->module->symbols[i];
+    if (!s || s->kind != SYM_CONST) return false;
+    diag_error(c->front->diag, DIAG_E21, c->at, "the const '%s' is no variable in a C body: such a name belongs to C",
+               c->name);
+    diag_note(c->front->diag, s->decl->name_at, "'%s' is declared here: give it another name", c->name);
+    return true;
+}
+
 static bool say_unknown(struct complaint *c)
 {
     struct diag *d = c->front->diag;
     static const char *const words[] = {"let", "var", "in", "out", "inout", "print", "await"};
     c->at.end = c->at.begin + (uint32_t)strlen(c->name);
+    if (say_hidden_const(c)) return true;
     diag_error(d, DIAG_E21, c->at, "unknown name '%s' in the C body of kernel '%s'", c->name, c->kernel->name);
     const char *nearest = nearest_of_head(c);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

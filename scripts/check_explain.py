@@ -1,5 +1,6 @@
 """Compiles the programs of docs/explain: the wrong one raises exactly the id of its page, the right one compiles without a message.
-What stands behind ```pto are options of the compiler.
+What stands behind ```pto are options of the compiler, which the text of the page has to name; without options `ptoc check` says the same of the
+wrong program.
 
 usage: check_explain.py PREFIX SOURCE FOLDER      PREFIX: a build folder; FOLDER: for the programs
 """
@@ -36,6 +37,13 @@ def check_page(prefix, folder, page):
     code, ids, _ = compile_one(prefix, os.path.join(folder, name + "-wrong.pto"), *programs[0][1:], *([("check",)] if name in OF_CHECK else []))
     if ids != [name] or code != (name[0] == "E"):
         wrong.append("%s: the wrong program raises %s, exit code %d" % (name, ids, code))
+    options, program = programs[0][1:]
+    if options and "`%s`" % options.strip() not in re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M):
+        wrong.append("%s: the text does not name the options%s" % (name, options))
+    elif not options:
+        _, ids, _ = compile_one(prefix, os.path.join(folder, name + "-checked.pto"), "", program, ("check",))
+        if ids != [name]:
+            wrong.append("%s: 'ptoc check' of the wrong program raises %s" % (name, ids))
     path = os.path.join(folder, name + "-right.pto")
     code, ids, said = compile_one(prefix, path, *programs[1][1:])
     if code != 0 or said:

@@ -402,9 +402,11 @@ struct ir_op {
             struct ir_block *body;
             const struct ast *source; /* as that of a `for` */
         } while_;
-        /* chained: `else if`; continues: the branch before, as `else if` or the next arm; other: or NULL */
+        /* chained: `else if`; continues: the branch before, as `else if` or the next arm; other: or NULL.  Of an arm,
+         * the value of its `match` and the list that this is compared with; else NULL. */
         struct {
             struct ir_condition cond;
+            const struct ast *matched, *values;
             struct ir_block *then, *other;
             struct span whole; /* the statement, or the `else if` */
             bool is_chained, continues;

@@ -234,6 +234,8 @@ static void lower_arms(struct lowering *l, const struct ast *n, struct ir_tempor
         const struct ir_condition cond = lower_arm(l, arm, value);
         l->at = arm->at;
         op = lower_branch(l, &cond, op);
+        op->branch.matched = n->match.value;
+        op->branch.values = arm->arm.values;
         op->branch.then = lower_braced(l, arm->arm.body, false);
     }
     op->branch.whole = n->at;

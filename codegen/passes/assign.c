@@ -391,15 +391,32 @@ static size_t mark(struct dataflow *d) { return facts_mark(((struct assign *)d->
 
 static void forget(struct dataflow *d, size_t mark) { facts_reset(((struct assign *)d->cx)->c->facts, mark); }
 
+/* Where the condition is so, in each of the cases that it leaves: `N > 0 && M > 0` is false by N, or by M. */
+static bool is_empty_where(const struct assign *a, struct symbol *t, const struct ast *cond, bool truth)
+{
+    if (cond->kind == AST_UNARY && cond->binary.op == OP_NOT) return is_empty_where(a, t, cond->binary.left, !truth);
+    if (cond->kind == AST_BINARY && cond->binary.op == (truth ? OP_OR : OP_AND))
+        return is_empty_where(a, t, cond->binary.left, truth) && is_empty_where(a, t, cond->binary.right, truth);
+    const size_t before = facts_mark(a->c->facts);
+    learn_condition(a->c, cond, truth);
+    const bool empty = is_empty(a, t, NULL);
+    facts_reset(a->c->facts, before);
+    return empty;
+}
+
 /* A formal that has no element where the condition is so, as in `if N == 0 { return; }`, needs no writer. */
 static void learn(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op, bool truth)
 {
     const struct assign *a = d->cx;
-    learn_condition(a->c, op->branch.cond.source, truth);
+    const struct ast *cond = op->branch.cond.source;
+    learn_condition(a->c, cond, truth);
+    if (op->branch.values) learn_arm(a->c, op->branch.matched, op->branch.values, truth);
     for (int i = 0; i < a->f->tensor_count && !s->is_dead; i++) {
         struct symbol *t = a->f->tensors[i]->symbol;
         struct cell *x = &cells_of(s)[i];
-        if (t->dir == DIR_OUT && x->written < IN_LOOP && is_empty(a, t, NULL)) x->written = YES, x->parts.any = true;
+        if (t->dir == DIR_OUT && x->written < IN_LOOP &&
+            (is_empty(a, t, NULL) || (cond && is_empty_where(a, t, cond, truth))))
+            x->written = YES, x->parts.any = true;
     }
 }
 

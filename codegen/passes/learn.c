@@ -27,3 +27,21 @@ void learn_condition(struct checker *c, const struct ast *cond, bool truth)
 {
     if (cond && !cond->bad && is_fixed(cond)) facts_add_condition(c->facts, cond, truth);
 }
+
+void learn_arm(struct checker *c, const struct ast *matched, const struct ast *values, bool truth)
+{
+    const bool is_one = !values->next;
+    if (is_one && values->kind == AST_BOOL) {
+        learn_condition(c, matched, truth == values->boolean.value);
+        return;
+    }
+    const struct size *a = matched->bad ? NULL : matched->value;
+    if (!a || size_names_var(a) || (truth && !is_one)) return;
+    for (const struct ast *v = values; v; v = v->next) {
+        if (v->bad || !v->value || size_names_var(v->value)) continue;
+        if (truth)
+            facts_add_equal(c->facts, a, v->value);
+        else
+            facts_add_unequal(c->facts, a, v->value);
+    }
+}

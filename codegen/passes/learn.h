@@ -9,5 +9,7 @@
 void learn_iterations(struct checker *c, const struct iterations *t);
 /* cond is `truth` from here on; NULL: nothing. */
 void learn_condition(struct checker *c, const struct ast *cond, bool truth);
+/* The value of a `match` is one of the arm's values, or none of them. */
+void learn_arm(struct checker *c, const struct ast *matched, const struct ast *values, bool truth);
 
 #endif

@@ -47,7 +47,6 @@ static bool same_extents(struct checker *c, struct span at, const char *what, co
                    type_str(c, want), d, size_str(c, got->extent[d]), size_str(c, want->extent[d]));
         const struct size *a = size_expand(c->sizes, got->extent[d]), *b = size_expand(c->sizes, want->extent[d]);
         const struct symbol *value = nameless(a) ? nameless(a) : nameless(b);
-        const struct size *apart = a && b ? size_sub(c->sizes, a, b) : NULL;
         if (want->rank == 2 && facts_prove_equal(c->facts, got->extent[1 - d], want->extent[d]) &&
             (d == 1 || got->extent[0] != got->extent[1]))
             diag_help(c->diag, "its dimensions are perhaps in the other order: a transposed tensor is needed");
@@ -62,7 +61,7 @@ static bool same_extents(struct checker *c, struct span at, const char *what, co
         else if (value)
             diag_help(c->diag, "give the value a name, and state what it equals: let k = %s; assert k == ...;",
                       value->name);
-        else if (!apart || !size_is_const(apart, NULL)) /* sizes that differ by a number are never equal */
+        else if (!a || !b || !facts_prove_apart(c->facts, a, b)) /* the assertion is not known to be false */
             say_assert(c, size_str(c, a), size_str(c, b));
         return false;
     }

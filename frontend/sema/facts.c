@@ -474,6 +474,28 @@ bool facts_prove_equal(struct facts *f, const struct size *a, const struct size 
     return facts_prove_order(f, a, b, 0) && facts_prove_order(f, b, a, 0);
 }
 
+/* A sum whose unknowns all come as multiples of a number that does not divide its constant: 2 * M + 1. */
+static bool has_a_remainder(struct facts *f, const struct size *a)
+{
+    struct size_term term[MAX_SUM];
+    const int count = a ? size_terms(f->sizes, a, term, MAX_SUM) : MAX_SUM;
+    int64_t divisor = 0, constant = 0;
+    if (count == MAX_SUM) return false; /* there may be more terms */
+    for (int i = 0; i < count; i++) {
+        if (term[i].factor == INT64_MIN) return false;
+        if (term[i].mono)
+            divisor = gcd(divisor, term[i].factor);
+        else
+            constant = term[i].factor;
+    }
+    return divisor > 1 && constant % divisor != 0;
+}
+
+bool facts_prove_apart(struct facts *f, const struct size *a, const struct size *b)
+{
+    return facts_prove_order(f, a, b, 1) || facts_prove_order(f, b, a, 1) || has_a_remainder(f, difference(f, a, b, 0));
+}
+
 bool facts_contradict(struct facts *f)
 {
     enum { LOOKED_AT = 12 };

@@ -13,6 +13,7 @@ void facts_reset(struct facts *f, size_t mark);
 void facts_add(struct facts *f, const struct size *a); /* a >= 0; NULL is ignored */
 void facts_add_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */
 void facts_add_equal(struct facts *f, const struct size *a, const struct size *b);
+void facts_add_unequal(struct facts *f, const struct size *a, const struct size *b);
 void facts_add_condition(struct facts *f, const struct ast *cond, bool truth);
 /* var is assigned: what is known is about `old`, the name of the value that it had. */
 void facts_forget(struct facts *f, const struct symbol *var, const struct symbol *old);
@@ -20,6 +21,7 @@ void facts_forget(struct facts *f, const struct symbol *var, const struct symbol
 bool facts_prove(struct facts *f, const struct size *a);                                          /* a >= 0 */
 bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */
 bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b);
+bool facts_prove_apart(struct facts *f, const struct size *a, const struct size *b); /* a != b */
 /* Was a question left open, since this was last asked, because too many were asked before it?  Then "not proved" means
  * even less. */
 bool facts_gave_up(struct facts *f);

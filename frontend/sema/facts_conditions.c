@@ -33,6 +33,17 @@ static bool is_comparison(const struct facts *f, const struct ast *e, const stru
     return *a && *b;
 }
 
+/* Says more where the order is known. */
+void facts_add_unequal(struct facts *f, const struct size *a, const struct size *b)
+{
+    if (facts_prove_order(f, a, b, 0))
+        facts_add_order(f, a, b, 1);
+    else if (facts_prove_order(f, b, a, 0))
+        facts_add_order(f, b, a, 1);
+    else
+        facts_add_apart(f, a, b);
+}
+
 void facts_add_condition(struct facts *f, const struct ast *cond, bool truth)
 {
     facts_add_condition_of(f, cond, truth, NULL);
@@ -54,13 +65,7 @@ void facts_add_condition_of(struct facts *f, const struct ast *cond, bool truth,
         case OP_LE: facts_add_order(f, a, b, 0); break;
         case OP_GT: facts_add_order(f, b, a, 1); break;
         case OP_GE: facts_add_order(f, b, a, 0); break;
-        default: /* not equal: says more where the order is known */
-            if (facts_prove_order(f, a, b, 0))
-                facts_add_order(f, a, b, 1);
-            else if (facts_prove_order(f, b, a, 0))
-                facts_add_order(f, b, a, 1);
-            else
-                facts_add_apart(f, a, b);
+        default: facts_add_unequal(f, a, b);
         }
     }
 }
@@ -69,7 +74,7 @@ static bool holds(struct facts *f, enum ast_op op, const struct size *a, const s
 {
     switch (op) {
     case OP_EQ: return facts_prove_equal(f, a, b);
-    case OP_NE: return facts_prove_order(f, a, b, 1) || facts_prove_order(f, b, a, 1);
+    case OP_NE: return facts_prove_apart(f, a, b);
     case OP_LT: return facts_prove_order(f, a, b, 1);
     case OP_LE: return facts_prove_order(f, a, b, 0);
     case OP_GT: return facts_prove_order(f, b, a, 1);

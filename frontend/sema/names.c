@@ -309,6 +309,12 @@ static void hint_dimension(struct checker *c, const char *name)
              "a dimension variable is declared after the name: %s<%s>", d->name, name);
 }
 
+static void hint_declaration(struct checker *c, struct span at)
+{
+    diag_fix(c->diag, (struct span){at.file, at.begin, at.begin}, "let ",
+             "a name is declared by 'let', or by 'var' when it changes");
+}
+
 static bool hint_nearest(struct checker *c, struct span at, const char *name, bool is_type, const char *const *all,
                          int count)
 {
@@ -341,6 +347,15 @@ static bool names_extent_of_result(const struct ast *decl, const char *name)
     return false;
 }
 
+/* No name in scope, but a word of the language, or a declaration of the file that is looked up by other names. */
+static const char *other_meaning(const struct checker *c, const char *name, bool is_type)
+{
+    if (!is_type && elem_named(name) != ELEM_NONE) return "type";
+    if (builtins_find(name)) return "builtin function";
+    const struct symbol *s = names_in_module(c->module, name);
+    return s ? kind_text(s) : NULL;
+}
+
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module)
 {
     if (was_unknown(c, name, module)) return;
@@ -350,11 +365,21 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
             diag_note(c->diag, c->closed.data[i]->decl->name_at, "'%s' is declared in that block", name);
             return;
         }
+    bool is_type = strcmp(what, "type") == 0, is_module = strcmp(what, "module") == 0,
+         is_callee = strcmp(what, "kernel or function") == 0;
+    const char *meaning = module ? NULL : other_meaning(c, name, is_type);
+    if (meaning) {
+        diag_error(c->diag, DIAG_E19, at, "'%s' is a %s, not a %s", name, meaning,
+                   strcmp(what, "name") == 0 ? "value" : what);
+        if (c->is_assigned)
+            hint_declaration(c, at);
+        else
+            hint_foreign(c, at, name, is_type);
+        return;
+    }
     diag_error(c->diag, DIAG_E01, at, "unknown %s '%s'", what, name);
     if (!diag_is_shown(c->diag)) return;
     VEC(const char *) all = {0};
-    bool is_type = strcmp(what, "type") == 0, is_module = strcmp(what, "module") == 0,
-         is_callee = strcmp(what, "kernel or function") == 0;
     for (const struct scope *s = c->scope; s && !module && !is_type && !is_module; s = s->parent)
         for (size_t i = 0; i < s->names.count; i++) vec_push(&all, s->names.data[i]->name);
     const struct module *m = module ? module : c->module;
@@ -371,8 +396,7 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
     if (!is_hinted && !hint_nearest(c, at, name, is_type, all.data, (int)all.count) && !module && !is_type &&
         !is_module) {
         if (c->is_assigned)
-            diag_fix(c->diag, (struct span){at.file, at.begin, at.begin}, "let ",
-                     "a name is declared by 'let', or by 'var' when it changes");
+            hint_declaration(c, at);
         else if (c->head && strlen(name) == 1)
             hint_dimension(c, name);
         else if (c->function && names_extent_of_result(c->function->decl, name))

@@ -406,9 +406,17 @@ void diag_help(struct diag *d, const char *format, ...)
     va_end(args);
 }
 
+/* A file never changes by such a fix, and the message would come again. */
+static bool replaces_by_itself(const struct diag *d, struct span at, const char *text)
+{
+    const size_t length = strlen(text);
+    return at.end - at.begin == length && memcmp(source_get(d->sources, at.file)->text + at.begin, text, length) == 0;
+}
+
 void diag_fix(struct diag *d, struct span at, const char *text, const char *format, ...)
 {
     va_list args;
+    if (replaces_by_itself(d, at, text)) return;
     va_start(args, format);
     add_part(d, DIAG_FIX, true, at, text, format, args);
     va_end(args);

@@ -56,7 +56,7 @@ void diag_warning(struct diag *d, enum diag_id id, struct span at, const char *f
 void diag_error_plain(struct diag *d, enum diag_id id, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_note(struct diag *d, struct span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(struct diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A machine-applicable fix: replace `at` by text.  Shown as help, carried in JSON. */
+/* A machine-applicable fix: replace `at` by text, unless it is that text.  Shown as help, carried in JSON. */
 void diag_fix(struct diag *d, struct span at, const char *text, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void diag_flush(struct diag *d);

@@ -370,7 +370,7 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
              !(is_expected(expected, count, ")") && is_expected(expected, count, ",")) &&
              !(is_more_than_name(expected, count) && has_place_of_its_own(found)))
         diag_help(d, "'%.*s' is a reserved word and can not be a name", (int)length, text);
-    else if (found == TOK_ASSIGN && is_expected(expected, count, "=="))
+    else if (found == TOK_ASSIGN && is_expected(expected, count, "==") && foreign_is_last_comparison(text + length))
         diag_fix(d, cx->now.at, "==", "two values are compared with '=='");
     else if (found == TOK_RPAREN && cx->last.kind == TOK_COMMA)
         diag_fix(d, cx->last.at, "", "remove ','");

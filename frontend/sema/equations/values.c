@@ -5,6 +5,7 @@
  * Tests      test/lit/equations/refused-types.pto
  */
 #include "parts.h"
+#include <ctype.h>
 #include <string.h>
 
 /* ---- types ------------------------------------------------------------------------------------------------------- */
@@ -458,6 +459,15 @@ static struct eq_value of_integer(struct eq_work *w, const struct ast *n)
     return literal(w, w->c->int_, (int64_t)n->integer.value, 0, n->at);
 }
 
+/* The word, with the blanks after it: parentheses around the operand are no part of its place, and stay. */
+static struct span word_await(const struct eq_work *w, const struct ast *n)
+{
+    const char *text = source_get(w->c->front->sources, n->at.file)->text;
+    uint32_t end = n->at.begin + (uint32_t)strlen("await");
+    while (isspace((unsigned char)text[end])) end++;
+    return (struct span){n->at.file, n->at.begin, end};
+}
+
 struct eq_value eq_value_of(struct eq_work *w, struct ast *n)
 {
     switch (n->kind) {
@@ -473,7 +483,7 @@ struct eq_value eq_value_of(struct eq_work *w, struct ast *n)
     case AST_REDUCTION: return eq_reduction(w, n);
     case AST_AWAIT:
         diag_error(w->c->diag, DIAG_E19, n->at, "in a kernel nothing is awaited: its arguments are there");
-        diag_fix(w->c->diag, (struct span){n->at.file, n->at.begin, n->await.operand->at.begin}, "", "remove 'await'");
+        diag_fix(w->c->diag, word_await(w, n), "", "remove 'await'");
         return eq_fail(w);
     default: diag_error(w->c->diag, DIAG_E19, n->at, "a number is needed here"); return eq_fail(w);
     }

@@ -47,7 +47,7 @@ bool foreign_two_characters(const struct scene *s)
     }
     bool is_less = s->now.kind == TOK_ASSIGN && s->text[s->now.at.end] == '<';
     if ((is_less || s->now.kind == TOK_FATARROW) && scene_expects(s, "&&") && !scene_expects(s, "=>") &&
-        !scene_expects(s, "=")) {
+        !scene_expects(s, "=") && foreign_is_last_comparison(s->text + s->now.at.end + is_less)) {
         scene_say(s, scene_span(s, s->now.at.begin, s->now.at.end + is_less),
                   is_less ? "'=<' is written '<='" : "'=>' is written '>='");
         scene_fix(s, s->now.at.begin, s->now.at.end + is_less, is_less ? "<=" : ">=");

@@ -60,6 +60,21 @@ uint32_t scene_find(const struct scene *s, uint32_t at, const char *stops)
     return at;
 }
 
+bool foreign_is_last_comparison(const char *text)
+{
+    for (int depth = 0; *text != '\0' && *text != '\n'; text++) {
+        if (strchr("([", *text)) depth++;
+        if (strchr(")]", *text) && depth-- == 0) return true;
+        if (depth > 0) continue;
+        if (strchr(";,{}&|?", *text)) return true;
+        if ((*text == '<' || *text == '>') && text[1] == *text)
+            text++; /* a shift */
+        else if (strchr("=<>:", *text))
+            return false;
+    }
+    return true;
+}
+
 bool scene_is_name_text(const char *text)
 {
     if (!isalpha((unsigned char)*text) && *text != '_') return false;

@@ -162,6 +162,23 @@ bool foreign_prefix_of_string(const struct scene *s)
     return scene_skip_statement(s);
 }
 
+/* A body without braces, of one statement; perhaps the '}' of a kernel is there and only the '{' is missing. */
+static void give_braces(const struct scene *s)
+{
+    const uint32_t begin = s->now.at.begin, end = scene_find(s, begin, ";{}");
+    const int kind = s->now.kind;
+    const bool is_statement = kind == TOK_NAME || kind == TOK_LET || kind == TOK_VAR || kind == TOK_PRINT ||
+                              kind == TOK_ASSERT || kind == TOK_DROP || kind == TOK_RETURN || kind == TOK_BREAK ||
+                              kind == TOK_CONTINUE;
+    if (!is_statement || s->text[end] != ';') return;
+    const char *next = s->text + end + 1;
+    while (isspace((unsigned char)*next)) next++;
+    if (s->cx->open_count == 0 && *next == '}')
+        scene_fix(s, begin, begin, "{ ");
+    else
+        scene_fix(s, begin, end + 1, scene_print(s, "{ %s }", scene_copy(s, begin, end + 1)));
+}
+
 /* 1: print 1;  1 => print 1;  1 .. 3 => { }  of a match; => y[i] = x[i]; of a kernel */
 bool foreign_arm(const struct scene *s)
 {
@@ -173,10 +190,8 @@ bool foreign_arm(const struct scene *s)
         return true;
     }
     if (s->last.kind != TOK_FATARROW || !scene_expects(s, "{") || s->expected_count != 1) return false;
-    const uint32_t end = scene_find(s, s->now.at.begin, ";{}");
     scene_say(s, s->now.at, "the body needs braces: => { ... }");
-    if (s->text[end] == ';')
-        scene_fix(s, s->now.at.begin, end + 1, scene_print(s, "{ %s }", scene_copy(s, s->now.at.begin, end + 1)));
+    give_braces(s);
     s->cx->is_noise = s->cx->is_noise_to_block = true;
     return true;
 }
