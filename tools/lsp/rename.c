@@ -10,7 +10,6 @@
 #include "emit/mangle.h"
 #include "navigation.h"
 #include "support/arena.h"
-#include "support/intern.h"
 #include "syntax/lexer.h"
 #include <stdarg.h>
 #include <string.h>
@@ -47,20 +46,6 @@ static void refuse(struct reply *reply, const char *format, ...)
     strbuf_vprintf(&reply->json, format, args);
     va_end(args);
     reply->error = LSP_REQUEST_FAILED;
-}
-
-static bool is_name(const char *text)
-{
-    struct arena *mem = arena_create();
-    struct interner *names = interner_create();
-    struct lexer lx;
-    lexer_init_text(&lx, mem, names, 0, text, strlen(text));
-    const struct token t = lexer_next(&lx);
-    const bool is_letter = *text == '_' || (*text >= 'A' && *text <= 'Z') || (*text >= 'a' && *text <= 'z');
-    const bool is_one = is_letter && t.name && !t.problem && t.at.begin == 0 && t.at.end == strlen(text);
-    interner_destroy(names);
-    arena_destroy(mem);
-    return is_one;
 }
 
 /* ---- may it be renamed? ------------------------------------------------------------------------------------------ */
@@ -294,7 +279,7 @@ void rename_request(struct server *s, const json_t *params, struct reply *reply)
     struct renaming w = {.server = s, .name = in_text(params, "newName")};
     const struct name_use *use = find(s, params, &d, reply);
     if (!use) return;
-    if (!w.name || !is_name(w.name)) {
+    if (!w.name || !lexer_is_name(w.name)) {
         refuse(reply, "'%s' is not a name", w.name ? w.name : "");
         return;
     }
