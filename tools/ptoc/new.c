@@ -108,23 +108,17 @@ static int make_folder(const char *path, bool *is_new)
     return EXIT_FILE;
 }
 
-/* Is the name free in the files above?  It is that of a function beside the names of the program, and of a target beside
- * those of CMake. */
+/* Is the name free in the files above?  A function has it beside the names of the program, and a target beside those
+ * that CMake, CTest and CPack keep for themselves. */
 static bool is_free(const char *name)
 {
+    /* clang-format off */
     static const char *const taken[] = {
-        "T",          "a",
-        "axpy", /* the program's; then the targets that CMake, CTest and CPack keep for themselves */
-        "ALL_BUILD",  "INSTALL",
-        "PACKAGE",    "RUN_TESTS",
-        "ZERO_CHECK", "all",
-        "clean",      "depend",
-        "edit_cache", "help",
-        "install",    "list_install_components",
-        "package",    "package_source",
-        "preinstall", "rebuild_cache",
-        "test",
+        "T", "a", "axpy",
+        "ALL_BUILD", "INSTALL", "PACKAGE", "RUN_TESTS", "ZERO_CHECK", "all", "clean", "depend", "edit_cache", "help",
+        "install", "list_install_components", "package", "package_source", "preinstall", "rebuild_cache", "test",
     };
+    /* clang-format on */
     bool is_free = lexer_is_name(name);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) is_free = is_free && strcmp(taken[i], name) != 0;
     return is_free;
