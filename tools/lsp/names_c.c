@@ -1,7 +1,7 @@
 /* names_c.c - the names of a kernel, and constants of its file, in its C body.
- * Idea       a word of the body that is a formal, `a_stride` of a tensor, a dimension variable or a constant means that,
- *            unless it is a member of a struct, where it is declared or used, or the tag of one.  No more of C is known:
- *            a rename has the C compiler look at what it changed.
+ * Idea       a word of the body that is a formal, `a_stride` of a tensor, a dimension variable or a constant means
+ *            that, unless it is a member of a struct, where it is declared or used, or the tag of one.  No more of C is
+ *            known: a rename has the C compiler look at what it changed.
  * Tests      test/lsp/rename.py
  */
 #include "names_parts.h"
