@@ -5,6 +5,7 @@
  * Tests      test/lsp/rename.py
  */
 #include "names_parts.h"
+#include "support/intern.h"
 #include "syntax/c_text.h"
 #include <string.h>
 
@@ -20,13 +21,10 @@ static const struct ast *find(const struct ast *list, const char *text, size_t l
     return NULL;
 }
 
-static const struct symbol *find_constant(const struct module *m, const char *text, size_t length)
+static const struct symbol *find_constant(const struct names_work *w, const char *text, size_t length)
 {
-    for (int i = 0; i < m->symbol_count; i++) {
-        const struct symbol *s = m->symbols[i];
-        if (s->kind == SYM_CONST && strlen(s->name) == length && memcmp(s->name, text, length) == 0) return s;
-    }
-    return NULL;
+    const struct symbol *s = uses_lookup(w->module, intern(w->result->front.names, text, length));
+    return s && s->kind == SYM_CONST ? s : NULL;
 }
 
 static void add_word(struct names_work *w, const struct kernel_ast *k, struct span at, const char *text)
@@ -35,7 +33,7 @@ static void add_word(struct names_work *w, const struct kernel_ast *k, struct sp
     const struct ast *n = find(k->formals, text, length, false);
     if (!n) n = find(k->generics, text, length, false);
     if (!n && (n = find(k->formals, text, length, true))) at.end = at.begin + (uint32_t)strlen(n->name);
-    const struct symbol *s = n ? n->symbol : find_constant(w->module, text, length);
+    const struct symbol *s = n ? n->symbol : find_constant(w, text, length);
     if (!s) return;
     const size_t before = w->names->count;
     uses_add_symbol(w, at, NULL, s);
