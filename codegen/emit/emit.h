@@ -154,7 +154,8 @@ void emit_f16_error(struct out *out);           /* where the C compiler has no s
 void equations_emit(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names);
 
 /* ---- cpp_names.c ---- */
-bool cpp_is_word(const char *name);
+bool cpp_is_keyword(const char *name);                       /* of C++ and not of C */
+bool cpp_is_word(const char *name);                          /* that, or a name of every file of AscendC */
 const char *cpp_name(struct emitter *e, const char *wanted); /* names_take(), for C++ */
 
 /* ---- emit_ascendc.c ---- */

@@ -62,9 +62,12 @@ static bool emit_kernel(struct emitter *e, const struct symbol *k)
 {
     if (k->kind != SYM_KERNEL || !kernel_is_external(k)) return false;
     STRBUF(b);
+    const char *symbol = kernel_external_symbol(k);
     kernel_print_prototype(e, k, false, &b);
     out_line(e->out, "/* %s */", emit_source_text(e, k->decl->at));
-    declare(e, arena_printf(e->mem, "int %s%s", kernel_external_symbol(k), strbuf_text(&b)));
+    if (cpp_is_keyword(symbol)) out_line(e->out, "#ifndef __cplusplus"); /* only C can define it */
+    declare(e, arena_printf(e->mem, "int %s%s", symbol, strbuf_text(&b)));
+    if (cpp_is_keyword(symbol)) out_line(e->out, "#endif");
     return true;
 }
 

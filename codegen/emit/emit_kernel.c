@@ -235,10 +235,10 @@ static const char *body_parameter(struct emitter *e, const struct symbol *kernel
     return safe;
 }
 
-/* Of an external function: a name of C, or of another parameter, gets `_` at its end. */
+/* Of an external function: a name of C or C++, or of another parameter, gets `_` at its end. */
 static const char *external_parameter(struct emitter *e, struct names *taken, const char *name)
 {
-    if (mangle_is_reserved(name)) name = arena_printf(e->mem, "%s_", name);
+    if (mangle_is_reserved(name) || cpp_is_keyword(name)) name = arena_printf(e->mem, "%s_", name);
     while (names_is_taken(taken, name)) name = arena_printf(e->mem, "%s_", name);
     names_force(taken, name);
     return name;

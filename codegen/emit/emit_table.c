@@ -399,6 +399,12 @@ static void emit_start(struct emitter *e, const struct symbol *orch, const symbo
     out_close(e->out, "}");
 }
 
+/* The name is printed in the header, which a C++ compiler may read. */
+static void declare_in_header(struct emitter *e, const struct symbol *s)
+{
+    emit_declare(e, s, cpp_is_keyword(s->name) ? arena_printf(e->mem, "%s_", s->name) : s->name);
+}
+
 /* The C names of what an entry is given; they live until the caller forgets them. */
 void entry_declare_names(struct emitter *e, const struct symbol *orch)
 {
@@ -408,8 +414,8 @@ void entry_declare_names(struct emitter *e, const struct symbol *orch)
         if (places.data[i] == orch->result_place)
             ptrmap_set(&e->c_names, places.data[i], (void *)(uintptr_t) "result");
         else
-            emit_declare(e, places.data[i], places.data[i]->name);
-    for (int i = 0; i < orch->dim_count; i++) emit_declare(e, orch->dims[i], orch->dims[i]->name);
+            declare_in_header(e, places.data[i]);
+    for (int i = 0; i < orch->dim_count; i++) declare_in_header(e, orch->dims[i]);
     vec_free(&places);
 }
 

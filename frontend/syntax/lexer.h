@@ -36,5 +36,6 @@ void lexer_init(struct lexer *lx, struct arena *mem, struct interner *names, con
 void lexer_init_text(struct lexer *lx, struct arena *mem, struct interner *names, uint32_t file, const char *text,
                      size_t length);
 struct token lexer_next(struct lexer *lx);
+bool lexer_is_name(const char *text); /* may a declaration have that name? */
 
 #endif

@@ -379,3 +379,17 @@ struct token lexer_next(struct lexer *lx)
         lx->in_kernel_head = false;
     return t;
 }
+
+bool lexer_is_name(const char *text)
+{
+    struct arena *mem = arena_create();
+    struct interner *names = interner_create();
+    struct lexer lx;
+    lexer_init_text(&lx, mem, names, 0, text, strlen(text));
+    const struct token t = lexer_next(&lx);
+    const bool is_letter = *text == '_' || (*text >= 'A' && *text <= 'Z') || (*text >= 'a' && *text <= 'z');
+    const bool is_name = is_letter && t.name && !t.problem && t.at.begin == 0 && t.at.end == strlen(text);
+    interner_destroy(names);
+    arena_destroy(mem);
+    return is_name;
+}

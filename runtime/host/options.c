@@ -1,7 +1,7 @@
 /* options.c - the run options of a built program's command line.
  * Idea       a table with a row for each option: name, kind of value, action, line of help.  `--name value` and
- *            `--name=value` are the same; the last of an option given twice counts, but one name may be set, given or
- *            written only once.
+ *            `--name=value` are the same.  An option with a value may be given once, and one that takes NAME=VALUE once
+ *            for each name.
  * Invariant  o->config is either what pto_runtime_create accepts or refuses with a better message than we have; a 0 in
  *            it was not asked for, because 0 given by hand is refused here wherever 0 would mean the default.
  * Tests      test/runtime/test_options.c, test/lit/host/usage-refused.test
@@ -421,6 +421,7 @@ static const struct option_row {
 #undef OPTION
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
+_Static_assert(ROWS <= 64, "host_options.given has a bit for each");
 
 void ptoi_options_print_help(FILE *out)
 {
@@ -438,6 +439,22 @@ static int fail_unknown(const char *name, int length, struct host_error *e)
     const char *near = ptoi_nearest_name(name, length, names, ROWS);
     if (near) return host_fail(e, HOST_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", length, name, near);
     return host_fail(e, HOST_USAGE, "unknown option '--%.*s'; --help lists them", length, name);
+}
+
+/* Is the value one of NAME=VALUE, so that the option may be given for several names? */
+static bool is_of_name(const struct option_row *row)
+{
+    const char *equals = row->value ? strchr(row->value, '=') : NULL;
+    return equals && row->take != take_workers;
+}
+
+static int fail_second(struct host_options *o, const struct option_row *row, struct host_error *e)
+{
+    const uint64_t bit = (uint64_t)1 << (row - rows);
+    if (row->value && !is_of_name(row) && (o->given & bit))
+        return host_fail(e, HOST_USAGE, "--%s is given twice", row->name);
+    o->given |= bit;
+    return HOST_OK;
 }
 
 /* argv[*at] is an option; takes its value too. */
@@ -458,7 +475,8 @@ static int parse_option(struct host_options *o, int argc, char **argv, int *at, 
     }
     if (row->value && *value == '\0')
         return host_fail(e, HOST_USAGE, "--%s needs %s, not nothing", row->name, row->value);
-    return row->take(o, value, e);
+    const int code = fail_second(o, row, e);
+    return code == HOST_OK ? row->take(o, value, e) : code;
 }
 
 int ptoi_options_parse(struct host_options *o, int argc, char **argv, struct host_error *e)

@@ -39,6 +39,7 @@ struct host_options {
     const char *cpu;                             /* --cpu as given, or NULL */
     const char *traces;                          /* likewise a folder */
     bool check, stats, advise, quiet, progress, help;
+    uint64_t given; /* which rows of options.def */
 };
 
 /* Returns an exit code of fail.h.  o must be given to ptoi_options_free in any case. */

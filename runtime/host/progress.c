@@ -46,11 +46,12 @@ void ptoi_progress_look(struct progress *p)
     const uint64_t head = load_relaxed(&w->task_head), tail = load_relaxed(&w->task_tail); /* relaxed: a glimpse */
     const uint64_t done = tail > p->first ? tail - p->first : 0;
     const char *wait = wait_name(&p->rt->core.orch.flow);
-    char line[200];
-    snprintf(line, sizeof line, "%.0f s: %llu of %llu tasks, %.0f/s, %.0f MB%s%s", (double)(now - p->begin_ns) * 1e-9,
-             (unsigned long long)done, (unsigned long long)(head > p->first ? head - p->first : 0),
-             (double)(done - p->shown_done) * 1e9 / (double)since, memory_mb(), wait ? ", waits: " : "",
-             wait ? wait : "");
+    char line[200], tasks[100] = "no task in the window"; /* those executed inline are not counted for other threads */
+    if (head > p->first)
+        snprintf(tasks, sizeof tasks, "%llu of %llu tasks, %.0f/s", (unsigned long long)done,
+                 (unsigned long long)(head - p->first), (double)(done - p->shown_done) * 1e9 / (double)since);
+    snprintf(line, sizeof line, "%.0f s: %s, %.0f MB%s%s", (double)(now - p->begin_ns) * 1e-9, tasks, memory_mb(),
+             wait ? ", waits: " : "", wait ? wait : "");
     fprintf(stderr, p->is_terminal ? "\r%s\033[K" : "%s\n", line);
     p->was_shown = true;
     p->shown_ns = now;

@@ -50,6 +50,17 @@ static const char *shared_file(const struct result *a, const struct result *b, c
     return NULL;
 }
 
+/* The program that runs, and its source where that is at hand: a result in their place would destroy them. */
+static int refuse_program(struct session *s, const struct result *r)
+{
+    const char *const kept[] = {"/proc/self/exe", s->program->file};
+    for (size_t i = 0; r->path && i < sizeof kept / sizeof *kept; i++)
+        if (ptoi_whole_is_same(r->path, kept[i]))
+            return host_fail(&s->error, HOST_USAGE, "%s%.*s would replace the program, %s", r->option, r->length,
+                             r->array, r->path);
+    return HOST_OK;
+}
+
 int ptoi_written_check(struct session *s)
 {
     char room[PATH_MAX];
@@ -58,6 +69,11 @@ int ptoi_written_check(struct session *s)
             &s->error, HOST_USAGE,
             "--record -: each rank writes a file of its own, FILE.0, FILE.1 and so on, so a name is needed");
     const int count = RECORDS + s->options.output_count;
+    for (int i = 0; i < count; i++) {
+        const struct result r = result_at(s, i);
+        const int code = refuse_program(s, &r);
+        if (code != HOST_OK) return code;
+    }
     for (int i = 1; i < count; i++)
         for (int k = 0; k < i; k++) {
             const struct result a = result_at(s, k), b = result_at(s, i);

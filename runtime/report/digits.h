@@ -2,6 +2,7 @@
  * Tests      test/lit/host/report.test */
 #ifndef PTOI_DIGITS_H
 #define PTOI_DIGITS_H
+#include "json.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,11 +23,17 @@ static inline void digits_put_signed(FILE *out, int64_t n)
 static inline void digits_put_string(FILE *out, const char *text)
 {
     putc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+    for (const unsigned char *c = (const unsigned char *)text; *c;) {
+        if (*c >= 0x80) {
+            c += utf8_character(out, c);
+            continue;
+        }
         if (*c < 0x20 || strchr("\"\\<>&", *c))
             fprintf(out, "\\u%04x", *c);
         else
             putc(*c, out);
+        c++;
+    }
     putc('"', out);
 }
 

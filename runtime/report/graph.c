@@ -65,9 +65,9 @@ static void write_dot(FILE *out, const struct recorder *r, const struct joined *
             snprintf(label, sizeof label, "%llu: %s", (unsigned long long)n, task_name(t));
         if (t->site) snprintf(place, sizeof place, "%s:%d:%d", t->site->file, t->site->line, pto_site_column(t->site));
         fprintf(out, "  t%llu [shape=%s, label=", (unsigned long long)n, shapes[t->kernel->worker]);
-        json_string(out, label); /* DOT quotes like JSON does */
+        dot_string(out, label);
         fprintf(out, ", tooltip=");
-        json_string(out, place);
+        dot_string(out, place);
         if (j) fprintf(out, ", style=filled, fillcolor=\"%s\"", rank_color(j->rank_of[n]));
         fprintf(out, "];\n");
         for (uint32_t k = 0; k < t->edge_count; k++) {

@@ -98,7 +98,8 @@ static void write_summary(struct page *p)
     fprintf(p->out, "</table>\n");
 }
 
-/* Neighbours of a row, and the two kinds of rows, have other colors. */
+/* The causes of one row have different colors, and so have the two kinds of rows as far as the colors reach. */
+_Static_assert((int)ORCHESTRATOR_CAUSES <= (int)REPORT_COLORS, "two causes of a row would have one color");
 static const char *cause_color(bool is_orchestrator, int cause)
 {
     return ptoi_report_color(is_orchestrator ? cause : cause + 4);

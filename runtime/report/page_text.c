@@ -1,16 +1,24 @@
 /* page_text.c - texts and times of a report.
  * Tests      test/lit/host/report.test */
 #include "page.h"
+#include "json.h"
 
 void ptoi_page_text(FILE *out, const char *s)
 {
-    for (const unsigned char *c = (const unsigned char *)s; *c; c++) switch (*c) {
+    for (const unsigned char *c = (const unsigned char *)s; *c;) {
+        if (*c >= 0x80) {
+            c += utf8_character(out, c);
+            continue;
+        }
+        switch (*c) {
         case '<': fputs("&lt;", out); break;
         case '>': fputs("&gt;", out); break;
         case '&': fputs("&amp;", out); break;
         case '"': fputs("&quot;", out); break;
         default: fputc(*c < 0x20 && *c != '\n' ? '?' : *c, out); break;
         }
+        c++;
+    }
 }
 
 const char *ptoi_page_unit(const struct page *p) { return p->record->unit[0] == 'n' ? "us" : "cycles"; }

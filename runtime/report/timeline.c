@@ -9,9 +9,9 @@
 
 const char *ptoi_report_color(int i)
 {
-    static const char *const colors[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2",
-                                         "#edc948", "#b07aa1", "#9c755f", "#ff9da7", "#86bcb6"};
-    return i < 0 ? "#999999" : colors[(size_t)i % (sizeof colors / sizeof colors[0])];
+    static const char *const colors[REPORT_COLORS] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948",
+                                                      "#b07aa1", "#9c755f", "#ff9da7", "#86bcb6", "#b6992d"};
+    return i < 0 ? "#999999" : colors[i % REPORT_COLORS];
 }
 
 /* ---- kinds: what tasks have in common ---- */

@@ -10,6 +10,7 @@
 #include "api/runtime.h"
 
 /* The color of number i of kernels or causes; there are a few, which repeat. */
+enum { REPORT_COLORS = 11 }; /* from 0 on; then they repeat */
 const char *ptoi_report_color(int i);
 
 /* end: of the last task, from the origin of the record.  kernels: by color.  false: no memory. */

@@ -199,6 +199,35 @@ def c_functions(ptoc, folder):
     assert client.quit() == 0
 
 
+def c_bodies(ptoc, folder):
+    """In a C body members and tags of structs keep their names; what the C compiler alone would refuse is refused."""
+    client, path = Client(ptoc), os.path.join(folder, "bodies.pto")
+    text = ('kernel k<N>(in a: f32[N], out b: f32[N]) on vector {\n'
+            '  struct P { float a, *T; int N : 8; float of[N]; } p = { .a = 3, . N = 1 }, *q = &p;\n'
+            '  struct a { union { int a; } N; } s = {{2}};\n'
+            '  p . /* a */ a = q->a + q -> a + s.N.a + N;\n'
+            '  for (int64_t i = 0; i < N; i++) b[i * b_stride[0]] = a[i] + p.a;\n'
+            '}\n'
+            'kernel m<N>(in a: f32[N], out b: f32[N]) on vector {\n'
+            '  struct P { char T[7], a; };\n'
+            '  for (int64_t i = 0; i < N; i++) b[i] = a[i] + __builtin_offsetof(struct P, a);\n'
+            '}\n'
+            'export orch main<N>(in x: f32[N], out y: f32[N]) { k(x, out y); m(x, out y); }\n')
+    assert client.open(path, text) == []
+
+    def renamed(character, name):
+        changes = client.at("rename", path, 0, character, newName=name)["changes"]
+        return apply_edits(text.encode(), changes[uri_of(path)]).decode()
+    first, rest = text.split("kernel m")
+    assert renamed(first.index("a: f32"), "zz") == first.replace("in a:", "in zz:").replace("= a[i]", "= zz[i]") + "kernel m" + rest
+    assert renamed(first.index("N>"), "M") == first.replace("<N>", "<M>").replace("f32[N]", "f32[M]").replace("of[N]", "of[M]").replace(
+        "+ N;", "+ M;").replace("i < N", "i < M") + "kernel m" + rest
+    error = client.refused("textDocument/rename", {"textDocument": {"uri": uri_of(path)}, "newName": "zz",
+                                                   "position": {"line": 6, "character": rest.index("a: f32") + len("kernel m")}})
+    assert "the C compiler would have a new message" in error["message"], error
+    assert client.quit() == 0
+
+
 def across_files(ptoc, folder):
     """A name of a module is renamed in it and in all that is open and imports it, be the module open or not."""
     client = Client(ptoc)
@@ -224,6 +253,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = os.path.realpath(folder)
         refusals(ptoc, folder)
+        c_bodies(ptoc, folder)
         across_files(ptoc, folder)
         c_functions(ptoc, folder)
         for path, text in programs(source, 1 if whole else 40):

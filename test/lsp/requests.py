@@ -211,6 +211,24 @@ def completions(s):
     s.set(good)
 
 
+def many_names(s):
+    """Of more than 500 names those that begin with what is typed, the nearest first; the client asks again."""
+    good = s.text
+    s.set("".join("const name%d = %d;\n" % (i, i) for i in range(1200)) +
+          "export orch many(n: i64) { let near = n; print na, near, name7; }\n")
+
+    def ask(needle, skip):
+        got = s.ask("completion", needle, skip)
+        return got["isIncomplete"], [i["label"] for i in got["items"] if i["label"].startswith("na") or i["label"] in ("near", "n", "many")]
+    cut, names = ask("name7;", 0)
+    assert cut and names[:2] == ["near", "n"] and len(names) == 500, (cut, len(names))
+    cut, names = ask("name7;", 5)
+    assert cut and names == ["name%d" % i for i in range(1200) if str(i)[0] == "7"], names
+    assert ask("near, name7", 4) == (True, ["near"])
+    s.set(good)
+    assert not s.ask("completion", "print T", 6)["isIncomplete"]
+
+
 def signatures(s):
     """Formals with their directions, the current one marked; kernels of one name by their element types."""
     got = s.ask("signatureHelp", "gemm(A, B)", 8)
@@ -242,7 +260,7 @@ def main():
     ptoc, source = os.path.abspath(sys.argv[1]), sys.argv[2]
     with tempfile.TemporaryDirectory() as folder:
         s = Session(ptoc, os.path.realpath(folder))
-        for claim in (hovers, definitions, symbols, completions, signatures, positions_are_moved):
+        for claim in (hovers, definitions, symbols, completions, many_names, signatures, positions_are_moved):
             claim(s)
         assert s.client.quit() == 0
     print("%d requests" % everywhere(ptoc, source, "--all" in sys.argv))

@@ -100,6 +100,9 @@ TEST(values_that_are_missing)
     REFUSE("takes name=value", "--input", "A=");
     REFUSE("twice", "--set", "n=1", "--set", "n=2");
     REFUSE("twice", "--input", "A=zeros", "--input", "A=ones");
+    REFUSE("--graph is given twice", "--graph", "a", "--graph=b");
+    REFUSE("--workers is given twice", "--workers", "cube=2", "--workers", "vector=2");
+    REFUSE("--engine is given twice", "--engine", "serial", "--engine", "serial");
     REFUSE("two arrays", "--output", "A=x.npy", "--output", "B=x.npy");
 }
 

@@ -1,11 +1,14 @@
 /* completion.c - what can be written at the cursor.
- * Idea       the text in front of the cursor says what kind of word it is; the good result knows the words.
+ * Idea       the text in front of the cursor says what kind of word it is; the good result knows the words.  Where
+ *            there are too many for a list that is read, only those are sent that begin with what was typed, the client
+ *            asks again when more is typed, and what is nearest comes first.
  * Tests      test/lsp/requests.py
  */
 #include "completion.h"
 #include "describe.h"
 #include "server.h"
 #include <string.h>
+#include <strings.h>
 
 /* The numbers of the protocol. */
 enum item_number {
@@ -35,6 +38,8 @@ static enum item_number number_of(enum name_kind kind)
     }
 }
 
+enum { MOST_ITEMS = 500 };
+
 /* ---- items ------------------------------------------------------------------------------------------------------- */
 
 struct items {
@@ -45,7 +50,24 @@ struct items {
     const struct cursor *cursor;
     scope_list scope;
     struct strbuf *out;
+    bool is_filtered; /* the names are too many: only those that begin with the prefix */
+    bool is_cut;      /* some were left out, so the client asks again when the prefix has changed */
+    size_t name_count;
 };
+
+/* The names are that many; MOST_ITEMS of them are shown. */
+static void expect_names(struct items *w, size_t count) { w->is_filtered = count > MOST_ITEMS; }
+
+static bool is_wanted(struct items *w, const char *name)
+{
+    if (!w->is_filtered) return true;
+    const struct word *prefix = &w->cursor->prefix;
+    const bool is_one =
+        w->name_count < MOST_ITEMS && strncasecmp(name, w->document->text + prefix->begin, prefix->length) == 0;
+    w->name_count += is_one;
+    w->is_cut |= !is_one;
+    return is_one;
+}
 
 /* detail, insert: or NULL; sort: its place among the groups. */
 static void add(struct items *w, const char *label, enum item_number number, const char *detail, const char *insert,
@@ -92,9 +114,10 @@ static void add_words(struct items *w, const char *const *words, size_t count, c
 
 static void add_module(struct items *w, const struct module *m)
 {
+    expect_names(w, (size_t)m->symbol_count);
     for (int i = 0; i < m->symbol_count; i++) {
         const struct symbol *s = m->symbols[i];
-        if (s->kind == SYM_MODULE) continue;
+        if (s->kind == SYM_MODULE || !is_wanted(w, s->name)) continue;
         add_symbol(w, s->name, s, s->decl,
                    s->kind == SYM_KERNEL   ? NAME_KERNEL
                    : s->kind == SYM_ORCH   ? NAME_FUNCTION
@@ -188,8 +211,10 @@ static void add_names(struct items *w)
                                         "assert", "print", "await", "static_assert", "in",     "out",    "inout",
                                         "acc",    "own",   "host",  "true",          "false"};
     static const char *const types[] = {"f16", "bf16", "i8", "i16", "i32", "u8", "u16", "u32", "u64", "array"};
+    expect_names(w, w->scope.count);
     for (size_t i = 0; i < w->scope.count; i++) {
         const struct in_scope *n = &w->scope.data[i];
+        if (!is_wanted(w, n->name)) continue;
         if (scope_find(&w->scope, n->name, strlen(n->name)) != n) continue; /* an inner one hides it */
         add_symbol(w, n->name, n->symbol, n->decl, n->kind, i < 64 ? 1 : 2);
     }
@@ -244,9 +269,9 @@ void completion_request(struct server *s, const json_t *params, struct reply *re
                       .cursor = &cursor,
                       .out = &reply->json};
     scope_names(d->good, w.offset, &w.scope);
-    strbuf_puts(w.out, "{\"isIncomplete\":false,\"items\":[");
+    strbuf_puts(w.out, "{\"items\":[");
     add_all(&w);
-    strbuf_puts(w.out, "]}");
+    strbuf_printf(w.out, "],\"isIncomplete\":%s}", w.is_cut ? "true" : "false");
     vec_free(&w.scope);
     cursor_free(&cursor);
 }

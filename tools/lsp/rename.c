@@ -3,14 +3,14 @@
  *            new, and every name still means the same declaration.  So no rule of the language is repeated here, but
  *            for those of C: a kernel that is elsewhere keeps its symbol, and the name in a C body is no word of C.
  * Invariant  what is refused is refused with a sentence, and nothing is changed.
- * Blocks     in checking the renamed program.
+ * Blocks     in checking the renamed program, and in the C compiler where a C body has changed.
  * Tests      test/lsp/rename.py
  */
 #include "codegen.h"
 #include "emit/mangle.h"
+#include "methods.h"
 #include "navigation.h"
 #include "support/arena.h"
-#include "support/intern.h"
 #include "syntax/lexer.h"
 #include <stdarg.h>
 #include <string.h>
@@ -47,20 +47,6 @@ static void refuse(struct reply *reply, const char *format, ...)
     strbuf_vprintf(&reply->json, format, args);
     va_end(args);
     reply->error = LSP_REQUEST_FAILED;
-}
-
-static bool is_name(const char *text)
-{
-    struct arena *mem = arena_create();
-    struct interner *names = interner_create();
-    struct lexer lx;
-    lexer_init_text(&lx, mem, names, 0, text, strlen(text));
-    const struct token t = lexer_next(&lx);
-    const bool is_letter = *text == '_' || (*text >= 'A' && *text <= 'Z') || (*text >= 'a' && *text <= 'z');
-    const bool is_one = is_letter && t.name && !t.problem && t.at.begin == 0 && t.at.end == strlen(text);
-    interner_destroy(names);
-    arena_destroy(mem);
-    return is_one;
 }
 
 /* ---- may it be renamed? ------------------------------------------------------------------------------------------ */
@@ -209,16 +195,23 @@ static bool is_taken_by_kernel(const struct renaming *w, struct document *d)
     return false;
 }
 
+static bool is_in_c_body(const struct renaming *w)
+{
+    for (size_t i = 0; i < w->places.count; i++)
+        if (w->places.data[i].use->is_in_c) return true;
+    return false;
+}
+
 static void refuse_words_of_c(const struct renaming *w, struct reply *reply)
 {
-    if (!mangle_is_c_keyword(w->name)) return;
-    for (size_t i = 0; i < w->places.count && !reply->error; i++)
-        if (w->places.data[i].use->is_in_c)
-            refuse(reply, "'%s' is a word of C, and the C body of a kernel uses the name", w->name);
+    if (mangle_is_c_keyword(w->name) && is_in_c_body(w))
+        refuse(reply, "'%s' is a word of C, and the C body of a kernel uses the name", w->name);
 }
 
 static void try_document(struct renaming *w, struct document *d, struct reply *reply)
 {
+    const struct check_request now = {
+        .options = w->server->options, .path = d->path, .overlay = server_overlay, .overlay_cx = w->server};
     const struct check_request request = {
         .options = w->server->options, .path = d->path, .overlay = overlay, .overlay_cx = w};
     struct result *after = result_check(&request);
@@ -227,6 +220,8 @@ static void try_document(struct renaming *w, struct document *d, struct reply *r
         refuse(reply, "with the name '%s' the program would have a new message: %s", w->name, message);
     else if (!mean_the_same(d->good, after))
         refuse(reply, "'%s' means something else already where the name stands", w->name);
+    else if (is_in_c_body(w) && (message = bodies_new_message(w->server, d->path, &now, after)) != NULL)
+        refuse(reply, "with the name '%s' the C compiler would have a new message: %s", w->name, message);
     result_free(after);
 }
 
@@ -294,7 +289,7 @@ void rename_request(struct server *s, const json_t *params, struct reply *reply)
     struct renaming w = {.server = s, .name = in_text(params, "newName")};
     const struct name_use *use = find(s, params, &d, reply);
     if (!use) return;
-    if (!w.name || !is_name(w.name)) {
+    if (!w.name || !lexer_is_name(w.name)) {
         refuse(reply, "'%s' is not a name", w.name ? w.name : "");
         return;
     }

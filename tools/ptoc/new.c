@@ -8,6 +8,7 @@
  */
 #include "build.h"
 #include "output.h"
+#include "syntax/lexer.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -107,15 +108,33 @@ static int make_folder(const char *path, bool *is_new)
     return EXIT_FILE;
 }
 
-/* "my-model/" -> "my_model": a name of the language and of C. */
+/* Is the name free in the files above?  A function has it beside the names of the program, and a target beside those
+ * that CMake, CTest and CPack keep for themselves. */
+static bool is_free(const char *name)
+{
+    /* clang-format off */
+    static const char *const taken[] = {
+        "T", "a", "axpy",
+        "ALL_BUILD", "INSTALL", "PACKAGE", "RUN_TESTS", "ZERO_CHECK", "all", "clean", "depend", "edit_cache", "help",
+        "install", "list_install_components", "package", "package_source", "preinstall", "rebuild_cache", "test",
+    };
+    /* clang-format on */
+    bool is_free = lexer_is_name(name);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) is_free = is_free && strcmp(taken[i], name) != 0;
+    return is_free;
+}
+
+/* "my-model/" -> "my_model", "for" -> "program_for": a name of the language and of C, and one that is free. */
 static void name_of(const char *folder, struct strbuf *name)
 {
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/') length--;
     size_t begin = length;
     while (begin > 0 && folder[begin - 1] != '/') begin--;
-    if (!isalpha((unsigned char)folder[begin])) strbuf_puts(name, "program_");
-    for (size_t i = begin; i < length; i++) strbuf_putc(name, isalnum((unsigned char)folder[i]) ? folder[i] : '_');
+    STRBUF(plain);
+    for (size_t i = begin; i < length; i++) strbuf_putc(&plain, isalnum((unsigned char)folder[i]) ? folder[i] : '_');
+    const char *text = strbuf_text(&plain);
+    strbuf_printf(name, "%s%s", isalpha((unsigned char)*text) && is_free(text) ? "" : "program_", text);
 }
 
 static void path_of(size_t i, const char *folder, const char *name, struct strbuf *path)

@@ -61,6 +61,15 @@ static bool count_launched(const struct options *o, const char *const *more, int
     return false;
 }
 
+/* Is the option one of those with a value in the list, which may be NULL? */
+static bool is_among(const char *option, const char *const *list)
+{
+    const size_t length = strcspn(option, "=");
+    for (; list && *list; list += 2)
+        if (strlen(*list) == length && memcmp(*list, option, length) == 0) return true;
+    return false;
+}
+
 /* program: the path that it was built at, for its name too.  kept: a descriptor of a program that is executed instead,
  * or -1; closed here.  more: arguments after the user's, NULL-terminated, of ptoc graph; or NULL. */
 static int start(const struct options *o, const char *program, int kept, const char *const *more)
@@ -80,7 +89,13 @@ static int start(const struct options *o, const char *program, int kept, const c
     } else {
         vec_push(&argv, slash ? slash + 1 : program);
     }
-    for (int i = 0; i < o->run_arg_count; i++) vec_push(&argv, o->run_args[i]);
+    for (int i = 0; i < o->run_arg_count; i++) {
+        const char *arg = o->run_args[i];
+        if (!is_among(arg, more)) /* `ptoc graph` takes the options of a run and chooses some itself */
+            vec_push(&argv, arg);
+        else if (!strchr(arg, '='))
+            i++;
+    }
     for (; more && *more; more++) vec_push(&argv, *more);
     vec_push(&argv, NULL);
     int code = process_run(is_launched ? NULL : path, argv.data, o->verbose);

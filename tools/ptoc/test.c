@@ -29,7 +29,7 @@ struct expected {
 struct testing {
     const struct options *o;
     const char *folder; /* for what runs print */
-    int tests, failed, unreadable;
+    int tests, failed, unreadable, without_tests;
 };
 
 static void add(struct lines *l, const char *text, size_t length)
@@ -223,11 +223,11 @@ static void test_file(struct testing *t, const char *path, bool is_named)
     if (text) read_expected(&x, path, text);
     if (text && x.is_test) {
         test_program(t, path, &x);
+    } else if (is_named && text) {
+        fprintf(stderr, "ptoc: error: '%s' is no test: it has no comment '// expect:'\n", path);
+        t->without_tests++;
     } else if (is_named) {
-        fprintf(stderr,
-                text ? "ptoc: error: '%s' expects nothing: it has no comment '// expect:'\n"
-                     : "ptoc: error: cannot read '%s': %s\n",
-                path, strerror(errno));
+        fprintf(stderr, "ptoc: error: cannot read '%s': %s\n", path, strerror(errno));
         t->unreadable++;
     }
     free_lines(&x.output);
@@ -280,5 +280,5 @@ int test_main(const struct options *o)
     temp_dir_remove(folder, false);
     if (process_interrupted()) return 128 + process_interrupted();
     printf("%d test%s, %d failed\n", t.tests, t.tests == 1 ? "" : "s", t.failed);
-    return t.failed ? EXIT_ERRORS : t.unreadable ? EXIT_FILE : EXIT_OK;
+    return t.failed ? EXIT_ERRORS : t.unreadable ? EXIT_FILE : t.without_tests ? EXIT_USAGE : EXIT_OK;
 }

@@ -68,3 +68,7 @@ assert len(lines) >= 3 and lines[-1][2] == "8" and any(line[5] for line in lines
 p = subprocess.run([*words, "--set", "times=18", "--progress"], capture_output=True, text=True)
 shown = re.search(r"^[5-9] s: (\d+) of 18 tasks, \d/s, \d+ MB, waits: await$", p.stderr, re.M)
 assert shown and 0 < int(shown[1]) < 18, p.stderr
+# Tasks that are executed inline are not counted, and the line says so.
+p = subprocess.run([*alone, "--entry", "main", "--set", "times=30", "--engine", "serial", "--progress"], stderr=subprocess.PIPE, text=True,
+                   stdout=subprocess.DEVNULL)
+assert p.returncode == 0 and " of 0 tasks" not in p.stderr and re.search(r"^[5-9] s: no task in the window, \d+ MB$", p.stderr, re.M), p.stderr

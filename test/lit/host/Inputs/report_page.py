@@ -46,8 +46,13 @@ def section(root, title):
     return [h for h in elements(root, "h2") if h.text == title]
 
 
+colors = {}  # of each cause of time, by the kind of the row
 for engine in ["threads", "serial", "timing", "process"]:
     root, text = run("--engine", engine)
+    for rect in elements(root, "rect"):
+        named = re.match(r"(orchestrator|[a-z]+ \d+): (.*), [0-9.]+ \w+ \([0-9.]+ %\)", "".join(rect.itertext()))
+        if named:
+            colors.setdefault(named[1] == "orchestrator", {})[named[2]] = rect.get("fill")
     info, tasks, _ = timeline.read(text)
     assert len(tasks) == 20 and info["rows"][0] == "orchestrator", (engine, tasks)
     assert sum(t[1]["name"] == '<&">' for t in tasks) == 10, tasks
@@ -59,6 +64,10 @@ for engine in ["threads", "serial", "timing", "process"]:
     assert any(c and c.endswith('a & b "<c>.pto') for c in cells), cells  # the program
     assert "20" in cells and section(root, "Graph"), cells
     assert ("cycles" in re.sub("<script>.*</script>", "", text, flags=re.S)) == (engine == "timing")
+
+assert {"running the program", "at the end"} <= set(colors[True]) and "kernel" in colors[False], colors
+for of in colors.values():
+    assert len(set(of.values())) == len(of), of
 
 root, text = run("--set", "n=3000")
 assert len(timeline.read(text)[1]) == 6000 and not section(root, "Graph") and len(elements(root, "canvas")) == 1
