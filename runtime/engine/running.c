@@ -109,8 +109,9 @@ bool ptoi_running_overdue(const struct window *w, const struct running_line *lin
 
 void ptoi_fail_timeout(struct window *w, struct run_status *run_status, uint64_t id)
 {
-    if (ptoi_fail(run_status, PTO_ERR_TIMEOUT, ptoi_task_site(w, id), PTO_TIMEOUT_TEXT, ptoi_task_kernel(w, id)->name,
-                  (long long)(ptoi_task_limit_ns(w, id) / 1000000), (long long)ptoi_task_number(w, id)))
+    if (ptoi_fail_earlier(run_status, PTO_ERR_TIMEOUT, ptoi_task_site(w, id), PTO_TIMEOUT_TEXT,
+                          ptoi_task_kernel(w, id)->name, (long long)(ptoi_task_limit_ns(w, id) / 1000000),
+                          (long long)ptoi_task_number(w, id)))
         store_relaxed(&w->failed_task, id + 1); /* relaxed: see window.h */
 }
 
