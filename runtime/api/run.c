@@ -47,6 +47,7 @@ static int call_orchestration(void *orchestration, void *nothing)
 static void fail_unwound(PTORuntime *rt, int how)
 {
     const PTOKernel *kernel = rt->now.running;
+    rt->open.count = 0; /* the arrays of their indices are gone */
     if (kernel)
         ptoi_fail_unwound(rt->core.run_status, kernel, rt->now.site, rt->now.number - 1, how);
     else
