@@ -9,8 +9,8 @@ enum { MOST_KEPT_FREE = 256 << 10, LEAST_KEPT_FREE = 32 << 10, SMALL = 128 << 10
 
 struct area {
     uintptr_t low, high; /* 0: not looked up, or unknown */
-    /* Where the stack was at the first look.  Above it lie the callers, and on a stack that pthread_create made also
-     * the thread-local variables of all libraries: 60 KiB of them where OpenBLAS is linked. */
+    /* Where the stack was at the first look.  Above it lie the callers, and, but in the first thread, the thread-local
+     * variables of all libraries: 60 KiB of them where OpenBLAS is linked. */
     uintptr_t used_to;
     bool is_first;
 };
