@@ -1,4 +1,5 @@
-/* own_stack.h - a stack of the runtime's own, on which an orchestration that recurses runs.
+/* own_stack.h - a stack of the runtime's own, on which an orchestration runs that recurses, or whose thread has a small
+ * stack.
  *
  * Idea       addresses are reserved once, an eighth of the machine's memory of them; pages become memory where calls
  *            reach them, so that recursion is as deep as memory allows, on whichever thread the run begins.  The thread

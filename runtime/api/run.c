@@ -31,6 +31,7 @@ struct orchestration {
     PTORuntime *rt;
     void (*fn)(PTORuntime *rt, void *arg);
     void *arg;
+    const void *outer_run; /* of the calling thread, if that is a kernel of another run */
 };
 
 static int call_orchestration(void *orchestration, void *nothing)
@@ -46,6 +47,7 @@ static int call_orchestration(void *orchestration, void *nothing)
 static void fail_unwound(PTORuntime *rt, int how)
 {
     const PTOKernel *kernel = rt->now.running;
+    rt->open.count = 0; /* the arrays of their indices are gone */
     if (kernel)
         ptoi_fail_unwound(rt->core.run_status, kernel, rt->now.site, rt->now.number - 1, how);
     else
@@ -67,6 +69,24 @@ static void orchestrate(void *orchestration)
                       rt->core.orch.scopes.depth - 1, rt->core.orch.scopes.depth > 2 ? "s" : "");
     }
     rt->catcher = NULL;
+}
+
+/* The part of a run that needs room on the stack: the orchestration, and the tasks that are left when it has returned,
+ * which this thread may run. */
+static void orchestrate_to_the_end(void *orchestration)
+{
+    const struct orchestration *o = orchestration;
+    PTORuntime *const rt = o->rt;
+    orchestrate(orchestration);
+    rt->now.site = NULL;
+    rt->open.count = 0; /* the arrays of their indices are gone */
+    rt->now.running = NULL;
+    ptoi_meter_enter(&rt->core.orch.flow.meter, CAUSE_END);
+    store_relaxed(&rt->core.orch.flow.ends_now, true); /* relaxed: see flow.h */
+    ptoi_fold_all(rt);
+    if (rt->dist) ptoi_dist_finish(rt->dist);
+    ptoi_orchestrate(o->outer_run);
+    ptoi_orch_end(&rt->core.orch);
 }
 
 /* Every task has started.  A schedule with more starts is that of another run. */
@@ -101,7 +121,7 @@ static PTOStatus end_status(PTORuntime *rt, PTOStatus agreed)
 /* What an entry of a run asks for. */
 struct entry {
     bool unwinds;  /* a failure of a check does not return to the orchestration */
-    bool recurses; /* it runs on the runtime's own stack */
+    bool recurses; /* it runs on the runtime's own stack, as any entry does on a thread with a small one */
 };
 
 /* The readings of the meters are scaled to the time of the run, so they begin and end where that does. */
@@ -123,8 +143,9 @@ static void end_time(PTORuntime *rt, int64_t since)
 /* The runtime is taken. */
 static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, struct entry entry)
 {
-    struct orchestration orchestration = {rt, fn, arg};
-    const bool has_own_stack = entry.recurses && ptoi_own_stack_open(&rt->own_stack);
+    struct orchestration orchestration = {.rt = rt, .fn = fn, .arg = arg};
+    const struct stack_bounds threads_stack = ptoi_stack_bounds();
+    const bool has_own_stack = (entry.recurses || threads_stack.is_small) && ptoi_own_stack_open(&rt->own_stack);
     const int64_t since = begin_time(&rt->core);
     ptoi_run_status_reset(rt->core.run_status);
     hear_cancel(rt);
@@ -138,7 +159,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->unwinds = rt->is_entry = entry.unwinds;
     rt->core.orch.buffers.may_move = entry.unwinds && !rt->core.backend->mirror;
     rt->open.count = 0;
-    rt->stack = has_own_stack ? ptoi_own_stack_bounds(&rt->own_stack) : ptoi_stack_bounds();
+    rt->stack = has_own_stack ? ptoi_own_stack_bounds(&rt->own_stack) : threads_stack;
     rt->now.site = NULL;
     rt->now.params = NULL;
     ptoi_sched_begin_run(&rt->core.sched); /* no task is in flight: nobody holds the role */
@@ -163,20 +184,11 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (rt->dist) ptoi_dist_begin(rt->dist);
     const bool has_wire = rt->dist && !rt->dist->plan; /* then dist/standstill.h watches */
     if (rt->core.watchdog && !has_wire) ptoi_watchdog_begin(rt->core.watchdog);
-    const void *const outer_run = ptoi_orchestrate(rt);
+    orchestration.outer_run = ptoi_orchestrate(rt);
     if (has_own_stack)
-        ptoi_own_stack_call(&rt->own_stack, orchestrate, &orchestration);
+        ptoi_own_stack_call(&rt->own_stack, orchestrate_to_the_end, &orchestration);
     else
-        orchestrate(&orchestration);
-    rt->now.site = NULL;
-    rt->open.count = 0; /* the arrays of their indices are gone */
-    rt->now.running = NULL;
-    ptoi_meter_enter(&rt->core.orch.flow.meter, CAUSE_END);
-    store_relaxed(&rt->core.orch.flow.ends_now, true); /* relaxed: see flow.h */
-    ptoi_fold_all(rt);
-    if (rt->dist) ptoi_dist_finish(rt->dist);
-    ptoi_orchestrate(outer_run);
-    ptoi_orch_end(&rt->core.orch);
+        orchestrate_to_the_end(&orchestration);
     check_schedule(rt);
     const PTOStatus agreed = rt->dist ? ptoi_dist_end(rt->dist) : PTO_OK;
     store_relaxed(&rt->core.orch.flow.ends_now, false);

@@ -5,10 +5,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MOST_KEPT_FREE = 256 * 1024, FIRST_THREAD = 8 << 20 };
+enum { MOST_KEPT_FREE = 256 << 10, LEAST_KEPT_FREE = 32 << 10, SMALL = 128 << 10, FIRST_THREAD = 8 << 20 };
 
 struct area {
     uintptr_t low, high; /* 0: not looked up, or unknown */
+    /* Where the stack was at the first look.  Above it lie the callers, and, but in the first thread, the thread-local
+     * variables of all libraries: 60 KiB of them where OpenBLAS is linked. */
+    uintptr_t used_to;
     bool is_first;
 };
 
@@ -20,6 +23,7 @@ static struct area look_up(void)
     size_t bytes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return a;
     if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) a.low = (uintptr_t)low, a.high = a.low + bytes;
+    a.used_to = (uintptr_t)&attributes;
     pthread_attr_destroy(&attributes);
     return a;
 }
@@ -42,6 +46,8 @@ struct stack_bounds ptoi_stack_bounds(void)
     const uintptr_t at = (uintptr_t)&here;
     /* a stack of the program's own */
     if (at >= area.high || b.bytes >= area.high || at < area.high - b.bytes) return (struct stack_bounds){0};
-    b.lowest = area.high - b.bytes + (b.bytes / 2 < MOST_KEPT_FREE ? b.bytes / 2 : MOST_KEPT_FREE);
+    const uintptr_t low = area.high - b.bytes, half = area.used_to > low ? (area.used_to - low) / 2 : 0;
+    b.lowest = low + (half < LEAST_KEPT_FREE ? LEAST_KEPT_FREE : half < MOST_KEPT_FREE ? half : MOST_KEPT_FREE);
+    b.is_small = at - low < SMALL;
     return b;
 }

@@ -14,6 +14,7 @@ struct stack_bounds {
     uintptr_t lowest; /* calls may not go below; 0: nothing is known about this stack */
     uint64_t bytes;   /* of all of it */
     enum stack_kind kind;
+    bool is_small; /* so little is left that a submit, or a kernel, may not fit */
 };
 
 /* Of the calling thread. */

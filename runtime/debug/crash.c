@@ -50,6 +50,12 @@ bool ptoi_crash_running(const PTOKernel **kernel, const PTOSite **site, uint64_t
     return true;
 }
 
+bool ptoi_crash_is_here(void)
+{
+    const PTOFastPath *now = orchestrates;
+    return now && (now->running || now->closed == &ptoi_crash_inline);
+}
+
 const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now)
 {
     const PTOFastPath *before = orchestrates;
@@ -345,7 +351,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     struct crash_address at = {.is_known = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 &&
                                            info->si_code != SI_KERNEL};
     if (at.is_known) at.value = (uint64_t)(uintptr_t)info->si_addr;
-    const bool is_here = now && (now->running || now->closed == &ptoi_crash_inline);
+    const bool is_here = ptoi_crash_is_here();
     if (now && now->running) ptoi_crash_mark(now->running, now->site, now->number - 1, NULL, 0);
     if (ptoi_crash_mark_.kernel && swap_relaxed(&reported, 1) == 0) {
         if (note) {

@@ -81,6 +81,10 @@ void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PT
 /* The slow path got the parameters of a kernel that failed.  In a copy that asks for them (resume.h) it ends here. */
 void ptoi_crash_recovered(const PTOKernel *kernel, const PTOArg *args, int count);
 
+/* The calling thread orchestrates, and is at the submit of the task that it runs: the loop indices of the place are
+ * those of the task. */
+bool ptoi_crash_is_here(void);
+
 /* PTOFastPath.closed points to this word while the slow path executes a kernel inline, at its submit. */
 extern const int ptoi_crash_inline;
 /* From now on this says what the calling thread runs at submits, when nothing is marked since; what it was before. */

@@ -219,11 +219,11 @@ void ptoi_dist_fail_disagreement(struct dist *d, uint64_t least_steps)
     const PTOSite *site = step < d->steps ? ptoi_dist_step_at(d, step)->site : NULL;
     if (find_difference(d, step, &x) && write_values(d, step, &x, value)) {
         write_subject(&x, subject);
-        ptoi_fail(d->core->run_status, PTO_ERR_STATE, site,
-                  "ranks 0 and %d disagree at step %" PRIu64 " of the program: %s %s and %s; %s", x.rank, step, subject,
-                  value[0], value[1], rule);
+        ptoi_fail_earlier(d->core->run_status, PTO_ERR_STATE, site,
+                          "ranks 0 and %d disagree at step %" PRIu64 " of the program: %s %s and %s; %s", x.rank, step,
+                          subject, value[0], value[1], rule);
     }
     if (ptoi_orch_has_failed(&d->core->orch)) return;
-    ptoi_fail(d->core->run_status, PTO_ERR_STATE, site, "the ranks disagree at step %" PRIu64 " of the program: %s",
-              step, rule);
+    ptoi_fail_earlier(d->core->run_status, PTO_ERR_STATE, site,
+                      "the ranks disagree at step %" PRIu64 " of the program: %s", step, rule);
 }

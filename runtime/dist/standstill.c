@@ -171,8 +171,8 @@ static void fail(struct transfers *t, int64_t now, bool is_kernel)
     }
     describe_ranks(t, &mine, &m);
     if (is_kernel)
-        ptoi_fail(t->core->run_status, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s", seconds,
-                  m.text);
+        ptoi_fail_earlier(t->core->run_status, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s",
+                          seconds, m.text);
     else if (s->silent >= 0)
         ptoi_fail(t->core->run_status, PTO_ERR_WATCHDOG, NULL,
                   "nothing has happened for %g s, and rank %d does not answer:%s", seconds, s->silent, m.text);

@@ -87,10 +87,10 @@ static void fail_wire(struct transfers *t, const struct transfer *x)
     const char *why = t->wire->why;
     for (int d = 0, n = 0; d < x->view->rank; d++)
         n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%lld", d ? ", " : "", (long long)x->view->shape[d]);
-    ptoi_fail(t->core->run_status, PTO_ERR_LOST, ptoi_task_site(t->core->window, x->task),
-              "a piece, %s[%s], was not %s rank %d%s%s (transfer %llu)", pto_type_name((PTOType)x->view->type), shape,
-              x->is_send ? "sent to" : "received from", x->peer, why[0] ? ": " : "", why,
-              (unsigned long long)x->number);
+    ptoi_fail_earlier(t->core->run_status, PTO_ERR_LOST, ptoi_task_site(t->core->window, x->task),
+                      "a piece, %s[%s], was not %s rank %d%s%s (transfer %llu)", pto_type_name((PTOType)x->view->type),
+                      shape, x->is_send ? "sent to" : "received from", x->peer, why[0] ? ": " : "", why,
+                      (unsigned long long)x->number);
 }
 
 static bool post(struct transfers *t, struct transfer *x)

@@ -194,7 +194,7 @@ static void note_loss(struct core *core, PTOStatus status, const char *reason, c
         snprintf(why, sizeof why, "%s%s%s", reason, then->text[0] ? "; what ran then:" : "", then->text);
     }
     e->is_lost = core->orch.is_lost = true;
-    ptoi_fail(core->run_status, status, site, "%s", why);
+    ptoi_fail_earlier(core->run_status, status, site, "%s", why);
 }
 
 /* true: there is no child, and the run has failed. */

@@ -19,7 +19,7 @@ struct seen {
     uint64_t task; /* id + 1; 0: none runs */
     const PTOKernel *kernel;
     const PTOSite *site;
-    int64_t since;
+    int64_t since, overdue_at;
     int32_t thread;
 };
 
@@ -30,6 +30,7 @@ static struct seen look_at(const struct running_line *line)
     s.kernel = load_relaxed(&line->kernel);
     s.site = load_relaxed(&line->site);
     s.since = load_relaxed(&line->since);
+    s.overdue_at = load_relaxed(&line->overdue_at);
     s.thread = load_relaxed(&line->thread);
     /* which is seen here at most times, and names a task that ran, too */
     if (load_relaxed(&line->task) != s.task) s.task = 0;
@@ -107,10 +108,28 @@ bool ptoi_running_overdue(const struct window *w, const struct running_line *lin
     return false;
 }
 
+bool ptoi_running_late(const struct window *w, const struct running_line *line, int count, int64_t for_ns,
+                       struct overdue *what)
+{
+    const int64_t now = ptoi_clock_ns();
+    for (int i = 0; i < count; i++) {
+        const int64_t overdue_at = load_relaxed(&line[i].overdue_at); /* relaxed: look_at reads it again */
+        const struct seen s = overdue_at != 0 && now - overdue_at > for_ns ? look_at(&line[i]) : (struct seen){0};
+        if (s.task == 0 || s.overdue_at == 0 || now - s.overdue_at <= for_ns) continue;
+        *what = (struct overdue){.kernel = s.kernel,
+                                 .site = s.site,
+                                 .number = ptoi_task_number(w, s.task - 1),
+                                 .limit_ms = (s.overdue_at - s.since) / 1000000};
+        return true;
+    }
+    return false;
+}
+
 void ptoi_fail_timeout(struct window *w, struct run_status *run_status, uint64_t id)
 {
-    if (ptoi_fail(run_status, PTO_ERR_TIMEOUT, ptoi_task_site(w, id), PTO_TIMEOUT_TEXT, ptoi_task_kernel(w, id)->name,
-                  (long long)(ptoi_task_limit_ns(w, id) / 1000000), (long long)ptoi_task_number(w, id)))
+    if (ptoi_fail_earlier(run_status, PTO_ERR_TIMEOUT, ptoi_task_site(w, id), PTO_TIMEOUT_TEXT,
+                          ptoi_task_kernel(w, id)->name, (long long)(ptoi_task_limit_ns(w, id) / 1000000),
+                          (long long)ptoi_task_number(w, id)))
         store_relaxed(&w->failed_task, id + 1); /* relaxed: see window.h */
 }
 

@@ -8,6 +8,7 @@
 #define PTOI_RUNNING_H
 #include "shared/run_status.h"
 #include "shared/task.h"
+#include "shared/timed.h"
 #include "worker_time.h"
 #include <stdbool.h>
 
@@ -41,6 +42,10 @@ uint64_t ptoi_running_count(const struct running_line *line, int count, bool (*i
 bool ptoi_running_on(const struct running_line *line, int count, int32_t thread);
 /* The task of a line or a note, unless it is none that the window holds. */
 bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
+
+/* Any thread.  true: one of these kernels has been overdue for so long. */
+bool ptoi_running_late(const struct window *w, const struct running_line *line, int count, int64_t for_ns,
+                       struct overdue *what);
 
 void ptoi_fail_timeout(struct window *w, struct run_status *run_status, uint64_t id);
 

@@ -70,10 +70,17 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
     if (is_timed) since = ptoi_clock_ns();
     struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
     if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns(), ptoi_backtrace_thread());
+    struct timed_kernel *const timed = limit > 0 ? &core->orch.inlined.timed : NULL;
+    if (timed)
+        ptoi_timed_begin(timed,
+                         &(struct overdue){kernel, ptoi_task_site(core->window, id), ptoi_task_number(core->window, id),
+                                           limit / 1000000},
+                         since);
     const enum orchestrator_cause cause = ptoi_meter_enter(&core->orch.flow.meter, CAUSE_INLINE);
     e->ended = (struct completion){
         .id = id, .result = e->runs ? ptoi_worker_run(core->window, core->backend, core->heap, id) : 0};
     ptoi_meter_enter(&core->orch.flow.meter, cause);
+    if (timed) ptoi_timed_end(timed);
     if (line) ptoi_running_end(line);
     if (is_timed) {
         ns = ptoi_clock_ns() - since;

@@ -27,8 +27,8 @@ static void fail(struct watchdog_thread *d)
     char text[3000];
     const PTOSite *site;
     ptoi_running_describe(core->window, d->lines, d->count, getpid(), text, sizeof text, &site);
-    ptoi_fail(core->run_status, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s",
-              core->config.watchdog_seconds, text);
+    ptoi_fail_earlier(core->run_status, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s",
+                      core->config.watchdog_seconds, text);
     core->engine->poke(core);
 }
 

@@ -10,6 +10,7 @@
 #include "arguments.h"
 #include "api/runtime.h"
 #include "compare.h"
+#include "exits.h"
 #include "expect.h"
 #include "npz.h"
 #include "print.h"
@@ -167,7 +168,9 @@ static int run_entry(struct session *s)
         s->data[f] =
             bind_is_decided(&s->entry->formals[f]) ? (void *)&s->arguments[f].result : s->formals[f].array.data;
     session_progress(s, "running %s", s->entry->name);
+    ptoi_exits_begin(s->rt);
     PTOStatus status = s->entry->run(s->rt, &s->call);
+    ptoi_exits_end();
     for (int32_t f = 0; f < s->entry->formal_count; f++)
         take_result(&s->entry->formals[f], &s->arguments[f].result, &s->formals[f].array);
     if (status < 0) {
@@ -248,7 +251,9 @@ static PTOStatus run_silently(struct session *s, PTORuntime *rt)
     fflush(stdout);
     int kept = dup(STDOUT_FILENO), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     bool redirected = kept >= 0 && nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0;
+    ptoi_exits_begin(rt);
     PTOStatus status = s->entry->run(rt, &s->call);
+    ptoi_exits_end();
     fflush(stdout);
     if (redirected) dup2(kept, STDOUT_FILENO);
     if (kept >= 0) close(kept);

@@ -56,6 +56,7 @@ static struct {
 
 enum {
     KERNEL_GRACE_MS = 5000, /* a run that has failed waits so long for its kernels: a thread cannot be stopped */
+    OVERDUE_MS = 1000,      /* after the end of its @timeout a kernel has so long to return */
     LOOK_MS = 100
 };
 
@@ -201,20 +202,43 @@ static void look_at_ranks(void)
     _exit(signal_of_job() ? 128 + signal_of_job() : HOST_RUN);
 }
 
+/* A kernel has been over its limit for a while: the run has failed.  The thread that would notice it may be the one
+ * that runs the kernel. */
+static bool is_overdue(void)
+{
+    struct core *const core = &signals.rt->core;
+    struct overdue late;
+    const int64_t for_ns = OVERDUE_MS * 1000000ll;
+    int count = 0;
+    if (core->engine->is_split) return false; /* its orchestrator looks while it waits, and stops the kernel */
+    const struct running_line *lines = core->engine->lines ? core->engine->lines(core, &count) : NULL;
+    if (!ptoi_running_late(core->window, lines, count, for_ns, &late) &&
+        !ptoi_timed_overdue(&core->orch.inlined.timed, ptoi_clock_ns(), for_ns, &late))
+        return false;
+    if (ptoi_fail_earlier(core->run_status, PTO_ERR_TIMEOUT, late.site, PTO_TIMEOUT_TEXT, late.kernel->name,
+                          (long long)late.limit_ms, (long long)late.number))
+        core->engine->poke(core);
+    return true;
+}
+
+/* Where a kernel does not return, the message is printed while it still runs. */
+static void look_at_kernels(void)
+{
+    const bool is_late = is_overdue();
+    if (signals.config.grace_ms > 0) return; /* look_at_ranks sees the failure */
+    const PTOStatus status = pto_runtime_status(signals.rt);
+    if (status != PTO_ERR_WATCHDOG && !is_late) return;
+    report_once(status);
+    if (!is_stuck()) return;
+    write_error("error: the kernel has not returned 5 s later, so the program ends without results\n");
+    _exit(signals.taken ? 128 + signals.taken : HOST_RUN);
+}
+
 static void *watch_run(void *arg)
 {
     (void)arg;
     while (!signals.is_over) {
-        if (!signals.config.has_watchdog && !signals.config.has_progress && signals.config.grace_ms == 0)
-            while (sem_wait(&signals.wake) != 0) {}
-        else if (!wait_for_wake(LOOK_MS) && signals.config.has_watchdog && signals.config.grace_ms == 0 &&
-                 pto_runtime_status(signals.rt) == PTO_ERR_WATCHDOG) {
-            report_once(PTO_ERR_WATCHDOG);
-            if (is_stuck()) {
-                write_error("error: the kernel has not returned 5 s later, so the program ends without results\n");
-                _exit(signals.taken ? 128 + signals.taken : HOST_RUN);
-            }
-        }
+        if (!wait_for_wake(LOOK_MS)) look_at_kernels();
         if (atomic_exchange(&signals.is_passed_on, false)) pthread_kill(signals.orchestrator, SIGUSR1);
         if (signals.is_asked) {
             const struct progress_seen seen = signals.seen;

@@ -131,3 +131,14 @@ bool ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, con
     va_end(args);
     return is_first;
 }
+
+bool ptoi_fail_earlier(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
+{
+    const struct open_functions *const here = ptoi_place_orchestrates(NULL);
+    va_list args;
+    va_start(args, format);
+    const bool is_first = ptoi_vfail(o, status, place, format, args);
+    va_end(args);
+    ptoi_place_orchestrates(here);
+    return is_first;
+}

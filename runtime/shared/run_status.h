@@ -31,6 +31,10 @@ void ptoi_run_status_close(struct run_status *o);
 /* true: it is the first, of an open status. */
 bool ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Likewise, where the program has left the place, as of a task that was deferred: the indices of its loops would be
+ * those of a later iteration, and are not shown. */
+bool ptoi_fail_earlier(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 #define PTO_TIMEOUT_TEXT "kernel '%s' runs for longer than its @timeout of %lld ms (task %lld)"
 bool ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args);
 

@@ -100,7 +100,9 @@ static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, stru
     o->flow.task_max |= 1; /* one at a time; the window's own use is none or more */
     const PTOSite *site = *o->site;
     const int64_t since = limit_ms > 0 ? ptoi_clock_ns() : 0;
+    if (limit_ms > 0) ptoi_timed_begin(&o->inlined.timed, &(struct overdue){kernel, site, number, limit_ms}, since);
     const int result = call_kernel(o, kernel, c, site, number);
+    if (limit_ms > 0) ptoi_timed_end(&o->inlined.timed);
     if (limit_ms > 0 && ptoi_clock_ns() - since > limit_ms * 1000000)
         ptoi_fail(o->run_status, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)limit_ms,
                   (long long)number);

@@ -8,8 +8,8 @@ static void report_broken(void *context, uint32_t buffer)
 {
     struct orchestrator *o = context;
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
-    ptoi_fail(o->run_status, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote past its %llu bytes",
-              r->name ? r->name : "this buffer", (unsigned long long)r->bytes);
+    ptoi_fail_earlier(o->run_status, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote past its %llu bytes",
+                      r->name ? r->name : "this buffer", (unsigned long long)r->bytes);
 }
 
 /* The log of a recorded run has room for all that is recorded if a task has no more words than this on average: then

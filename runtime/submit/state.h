@@ -18,6 +18,7 @@
 #include "record/replay.h"
 #include "shared/run_status.h"
 #include "shared/stats.h"
+#include "shared/timed.h"
 
 /* rings.c: what of the window is in use.  Each tail is what was free when `tail` was read, or less. */
 struct rings {
@@ -73,6 +74,7 @@ struct inlined {
     uint64_t coarse; /* the newest task in the window that was not known to be fine is older than this */
     const struct backend *backend;
     uint32_t *refs; /* references.h: of the scheduler, which this thread is while `is_active` */
+    struct timed_kernel timed;
 };
 
 #define PTO_NEED_UNSTATED (-1)

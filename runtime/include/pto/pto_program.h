@@ -26,7 +26,7 @@ PTO_API PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void 
 
 /* pto_run_entry of an entry that recurses: fn runs on a stack of the runtime's own, which grows to an eighth of the
  * machine's memory.  The thread is the caller's.  Where no addresses are left for that stack, and inside a run, fn
- * runs on the caller's stack.
+ * runs on the caller's stack.  Any other run is there, too, of a thread that has less than 128 KiB of stack left.
  * Caller     as pto_run_entry.  Blocks as pto_run_entry does.  Status: as pto_run_entry. */
 PTO_API PTOStatus pto_run_recursive(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
