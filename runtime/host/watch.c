@@ -34,6 +34,8 @@ static struct {
     sem_t wake; /* never destroyed: a handler in another thread may still post */
     bool has_wake;
     _Atomic int taken;        /* the first signal; 0: none */
+    _Atomic int64_t taken_ns; /* when it came; 0: none has */
+    _Atomic int senders;      /* that have sent one: bits of enum sender */
     _Atomic bool is_over;     /* the run */
     _Atomic bool is_reported; /* its error was printed */
     /* what the thread ran to which the first signal came; NULL: no kernel */
@@ -74,10 +76,28 @@ static void on_question(int number)
     errno = why;
 }
 
-static void on_signal(int number)
+/* One request to end may come as two signals: a process group is sent one, and a parent in the group (ptoc run,
+ * timeout, a launcher) passes its own on.  So a signal ends the process only where it comes from a sender that has sent
+ * one before, and later than `timeout` needs for both of its own, or too late to have been passed on. */
+static bool is_again(const siginfo_t *info, int64_t ns_later)
 {
-    int none = 0;
-    if (!atomic_compare_exchange_strong(&signals.taken, &none, number)) _exit(128 + number);
+    enum sender { PARENT = 1, ANOTHER = 2 };
+    const int64_t same_ns = 100 * 1000000ll, passed_on_ns = 1000 * 1000000ll;
+    const int sender = info->si_code <= 0 && info->si_pid == getppid() ? PARENT : ANOTHER;
+    const bool is_known = atomic_fetch_or(&signals.senders, sender) & sender;
+    return ns_later >= (is_known ? same_ns : passed_on_ns);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int64_t first = 0;
+    const int64_t now = ptoi_clock_ns();
+    const bool is_first = atomic_compare_exchange_strong(&signals.taken_ns, &first, now);
+    const bool again = is_again(info, now - first);
+    if (!is_first && again) _exit(128 + number);
+    if (!is_first) return;
+    signals.taken = number;
     if (signals.is_over) { /* in another thread than watch_end: the handler from before takes it */
         raise(number);
         return;
@@ -248,8 +268,13 @@ void ptoi_watch_begin(PTORuntime *rt, const struct watch_config *config)
     if (!signals.has_wake) signals.has_wake = sem_init(&signals.wake, 0, 0) == 0;
     signals.active = signals.has_wake && pthread_create(&signals.thread, NULL, watch_run, NULL) == 0;
     for (int i = 0; signals.active && i < SIGNALS; i++) {
-        struct sigaction action = {.sa_handler = watched[i] == SIGUSR1 ? on_question : on_signal,
-                                   .sa_flags = SA_RESTART};
+        struct sigaction action = {.sa_flags = SA_RESTART};
+        if (watched[i] == SIGUSR1) {
+            action.sa_handler = on_question;
+        } else {
+            action.sa_sigaction = on_signal;
+            action.sa_flags |= SA_SIGINFO;
+        }
         sigaction(watched[i], NULL, &signals.before[i]);
         if (signals.before[i].sa_handler != SIG_IGN) sigaction(watched[i], &action, NULL);
     }

@@ -1,8 +1,8 @@
 /* watch.h - a run of a built program, watched from beside it: signals, and kernels that do not return.
- * Idea       while a run is active, the first SIGINT or SIGTERM cancels it and the second ends the process.  A handler
- *            may not cancel, so it wakes a thread that does.  That thread also reports what the watchdog has found,
- *            while the run still waits for a kernel.  A signal that was ignored stays so.  SIGUSR1 and
- *            --progress only look (progress.h).
+ * Idea       while a run is active, the first SIGINT or SIGTERM cancels it and the second ends the process; one that
+ *            was only passed on is no second one.  A handler may not cancel, so it wakes a thread that does.  It
+ *            also reports what the watchdog has found, while the run still waits for a kernel.  A signal that was
+ *            ignored stays so.  SIGUSR1 and --progress only look (progress.h).
  *            Of several ranks one may have failed while another's kernel does not return: then nobody waits longer than
  *            the grace.
  * Owner      the process: one run at a time.
