@@ -76,6 +76,13 @@ static void on_question(int number)
     errno = why;
 }
 
+/* From a handler, or from the thread: the run does not end by itself. */
+static _Noreturn void end_process(int code)
+{
+    if (!signals.is_over && signals.rt->core.engine->abandon) signals.rt->core.engine->abandon(&signals.rt->core);
+    _exit(code);
+}
+
 /* One request to end may come as two signals: a process group is sent one, and a parent in the group (ptoc run,
  * timeout, a launcher) passes its own on.  So a signal ends the process only where it comes from a sender that has sent
  * one before, and later than `timeout` needs for both of its own, or too late to have been passed on. */
@@ -88,6 +95,13 @@ static bool is_again(const siginfo_t *info, int64_t ns_later)
     return ns_later >= (is_known ? same_ns : passed_on_ns);
 }
 
+/* The handler from before takes this signal from now on. */
+static void give_back(int number)
+{
+    for (int i = 0; i < SIGNALS; i++)
+        if (watched[i] == number) sigaction(number, &signals.before[i], NULL);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -95,13 +109,14 @@ static void on_signal(int number, siginfo_t *info, void *context)
     const int64_t now = ptoi_clock_ns();
     const bool is_first = atomic_compare_exchange_strong(&signals.taken_ns, &first, now);
     const bool again = is_again(info, now - first);
-    if (!is_first && again) _exit(128 + number);
-    if (!is_first) return;
-    signals.taken = number;
-    if (signals.is_over) { /* in another thread than watch_end: the handler from before takes it */
+    if (!is_first && !again) return;
+    if (is_first) signals.taken = number;
+    if (signals.is_over) {
+        give_back(number);
         raise(number);
         return;
     }
+    if (!is_first) end_process(128 + number);
     if (signals.rt->dist) store_relaxed(&signals.rt->dist->transfers.signal, number); /* relaxed: a number */
     const PTOKernel *kernel;
     const PTOSite *site;
@@ -218,7 +233,7 @@ static void look_at_ranks(void)
         write_error(is_first ? "error: a rank does not end, so the job ends without results\n"
                              : "error: rank 0 does not end either, so the job ends without results\n");
     }
-    _exit(signal_of_job() ? 128 + signal_of_job() : HOST_RUN);
+    end_process(signal_of_job() ? 128 + signal_of_job() : HOST_RUN);
 }
 
 static void *watch_run(void *arg)
@@ -232,7 +247,7 @@ static void *watch_run(void *arg)
             report_once(PTO_ERR_WATCHDOG);
             if (is_stuck()) {
                 write_error("error: the kernel has not returned 5 s later, so the program ends without results\n");
-                _exit(signals.taken ? 128 + signals.taken : HOST_RUN);
+                end_process(signals.taken ? 128 + signals.taken : HOST_RUN);
             }
         }
         if (atomic_exchange(&signals.is_passed_on, false)) pthread_kill(signals.orchestrator, SIGUSR1);
@@ -247,7 +262,7 @@ static void *watch_run(void *arg)
         pto_cancel(signals.rt); /* the other ranks end with its number too */
         if (is_stuck()) {
             write_stuck_kernels();
-            _exit(128 + signals.taken);
+            end_process(128 + signals.taken);
         }
     }
     return NULL;
@@ -280,11 +295,12 @@ void ptoi_watch_begin(PTORuntime *rt, const struct watch_config *config)
     }
 }
 
+/* Of a run that was cancelled the handler stays: the request may be passed on only now. */
 void ptoi_watch_end(void)
 {
     if (!signals.active) return;
-    for (int i = 0; i < SIGNALS; i++)
-        if (watched[i] != SIGUSR1) sigaction(watched[i], &signals.before[i], NULL);
+    for (int i = 0; i < SIGNALS && !signals.taken; i++)
+        if (watched[i] != SIGUSR1) give_back(watched[i]);
     signals.is_over = true;
     sem_post(&signals.wake);
     pthread_join(signals.thread, NULL);
@@ -295,5 +311,11 @@ void ptoi_watch_end(void)
 }
 
 int ptoi_watch_signal(void) { return signal_of_job(); }
+
+void ptoi_watch_raise(void)
+{
+    give_back(signal_of_job());
+    raise(signal_of_job());
+}
 
 bool ptoi_watch_reports(void) { return !atomic_exchange(&signals.is_reported, true); }

@@ -22,6 +22,7 @@ struct watch_config {
 void ptoi_watch_begin(PTORuntime *rt, const struct watch_config *config);
 void ptoi_watch_end(void);
 int ptoi_watch_signal(void);   /* the first signal that came during the last run; 0: none */
+void ptoi_watch_raise(void);   /* as if nothing had taken it; after the run */
 bool ptoi_watch_reports(void); /* true, once a run: the caller is to print the error of the run */
 
 /* The runtime's own text: it names the place in the program and may have several lines. */
