@@ -210,6 +210,10 @@ int toolchain_refused(int code, const char *said, const char *what)
         fputs("ptoc: error: the C compiler could not write a file: its disk is full\n", stderr);
         return EXIT_FILE;
     }
+    if (code == 128 + SIGXFSZ || strstr(said, strsignal(SIGXFSZ))) {
+        fputs("ptoc: error: the C compiler could not write a file: files may not be so large (ulimit -f)\n", stderr);
+        return EXIT_FILE;
+    }
     if (is_silent && is_signal(code))
         fprintf(stderr, "ptoc: error: the C compiler was ended by signal %d (%s)\n", code - 128, strsignal(code - 128));
     else if (is_silent)
