@@ -13,6 +13,7 @@
 #include "memory/pool.h"
 #include "memory/resting.h"
 #include "record/ticks.h"
+#include "shared/limit.h"
 #include "shared/map_memory.h"
 #include "shared/system.h"
 #include "registry/dump.h"
@@ -108,6 +109,32 @@ static PTOStatus open_ranks(PTORuntime *rt, const struct dist_config *ranks)
     return rt->dist ? PTO_OK : ptoi_refuse(PTO_ERR_NOMEM, "no memory for the homes and transfers of ranks");
 }
 
+static PTOStatus refuse_heap(const PTORuntime *rt)
+{
+    const struct mirror *mirror = rt->core.backend->mirror;
+    const unsigned long long bytes = rt->core.heap_bytes;
+    if (mirror)
+        return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes: %s", bytes,
+                           mirror->failure(rt->core.backend));
+    return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes: a smaller %s needs less", bytes,
+                       ptoi_limit_name(LIMIT_HEAP, rt->core.config.names));
+}
+
+/* Nearly all of it is for the buffers of the heap, which may be as small as a granule.  Only a system that counts
+ * addresses refuses it, as `ulimit -v` does: few of them ever become memory. */
+static PTOStatus refuse_rings(const PTORuntime *rt, const struct orchestrator_config *oc)
+{
+    const PTOConfig *c = &rt->core.config;
+    const uint64_t bytes = rt->sched_bytes + ptoi_scopes_bytes(oc->max_scopes, rt->core.heap_bytes / PTO_GRANULE);
+    return ptoi_refuse(PTO_ERR_NOMEM,
+                       "no memory for the rings%s: %llu bytes of addresses for a heap of %llu bytes, %lld tasks and a "
+                       "recursion of %d calls; a smaller %s, %s or %s needs less",
+                       c->count_dependences ? " and the dependences of the run" : "", (unsigned long long)bytes,
+                       (unsigned long long)rt->core.heap_bytes, (long long)c->task_window, c->recursion_limit,
+                       ptoi_limit_name(LIMIT_HEAP, c->names), ptoi_limit_name(LIMIT_WINDOW, c->names),
+                       ptoi_limit_name(LIMIT_RECURSION, c->names));
+}
+
 _Static_assert(PTOI_SCOPES_MAX(PTOI_RECURSION_MAX) <= 1 << PTO_SCOPE_INDEX_BITS, "a token names each scope");
 
 static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
@@ -128,15 +155,12 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     if (rt->core.window_bytes == 0) return ptoi_refuse(PTO_ERR_CONFIG, "the sizes of the rings overflow");
     rt->core.window = ptoi_pool_take(rt->core.window_bytes, rt->core.engine->is_split, true);
     if (!rt->core.window)
-        return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes",
-                           (unsigned long long)rt->core.window_bytes);
+        return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes: a smaller %s needs less",
+                           (unsigned long long)rt->core.window_bytes, ptoi_limit_name(LIMIT_WINDOW, c->names));
     ptoi_window_init(rt->core.window, &sizes);
     rt->core.heap_bytes = rt->core.window->heap_bytes;
     rt->core.heap = rt->core.backend->alloc(rt->core.backend, rt->core.heap_bytes, rt->core.engine->is_split);
-    if (!rt->core.heap)
-        return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes%s%s",
-                           (unsigned long long)rt->core.heap_bytes, rt->core.backend->mirror ? ": " : "",
-                           rt->core.backend->mirror ? rt->core.backend->mirror->failure(rt->core.backend) : "");
+    if (!rt->core.heap) return refuse_heap(rt);
     if (c->prealloc && !rt->core.backend->mirror && !ptoi_pool_touch(rt->core.heap, rt->core.heap_bytes))
         return ptoi_refuse(PTO_ERR_NOMEM, "the system cannot provide %llu bytes for the heap",
                            (unsigned long long)rt->core.heap_bytes);
@@ -161,9 +185,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     rt->sched_memory = ptoi_memory_map(rt->sched_bytes, false);
     if (!rt->open.list || !rt->crash_stack || !rt->sched_memory ||
         !ptoi_orch_init(&rt->core.orch, rt->core.window, rt->core.run_status, &oc))
-        return ptoi_refuse(PTO_ERR_NOMEM, c->count_dependences
-                                              ? "no memory for the rings and the dependences of the run"
-                                              : "no memory for the rings");
+        return refuse_rings(rt, &oc);
     ptoi_sched_init(&rt->core.sched, rt->core.window, rt->core.run_status, rt->sched_memory);
     if (c->replay) {
         int32_t workers = 0;

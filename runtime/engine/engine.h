@@ -19,6 +19,9 @@ struct engine {
     struct role_ops ops;
     PTOStatus (*open)(struct core *core); /* threads are started; failure: ptoi_fail has the reason */
     void (*close)(struct core *core);
+    /* Any thread, also in a handler of a signal: this process ends now, without a call of `close`, so what else the
+     * engine started has to end.  NULL: there is no other process. */
+    void (*abandon)(struct core *core);
     void (*begin)(struct core *core); /* a run begins; no task is in flight */
     void (*poke)(struct core *core);  /* any thread: something outside changed (cancel) */
     /* The scheduler's statistics become readable in `sched`; reset: its high-water marks start anew.  NULL: they always

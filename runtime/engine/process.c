@@ -446,6 +446,14 @@ static void process_close(struct core *core)
     core->state = NULL;
 }
 
+/* A child that can run sees that it has no parent any more; one that was stopped cannot. */
+static void process_abandon(struct core *core)
+{
+    const struct process *e = core->state;
+    const pid_t child = e ? e->child : 0;
+    if (child > 0) kill(child, SIGKILL);
+}
+
 static PTOStatus process_open(struct core *core)
 {
     struct process *e = calloc(1, sizeof *e);
@@ -469,6 +477,7 @@ const struct engine ptoi_engine_process = {.name = "process",
                                            .ops = {.wake = process_wake, .wait = process_wait},
                                            .open = process_open,
                                            .close = process_close,
+                                           .abandon = process_abandon,
                                            .begin = process_begin,
                                            .poke = process_poke,
                                            .settle = process_settle,

@@ -431,7 +431,7 @@ static int run_and_report(struct session *s)
                                                    .is_first = session_is_first(s)});
     int code = run_entry(s), written = HOST_OK;
     ptoi_watch_end();
-    if (code == HOST_OK && !s->wire && ptoi_watch_signal()) raise(ptoi_watch_signal()); /* it came as the run ended */
+    if (code == HOST_OK && !s->wire && ptoi_watch_signal()) ptoi_watch_raise(); /* it came as the run ended */
     const int joined = ptoi_ranked_join_records(s);
     if (code == HOST_OK) code = ptoi_in_place_write(s);
     if (code == HOST_OK && session_is_first(s))

@@ -34,6 +34,8 @@ static struct {
     sem_t wake; /* never destroyed: a handler in another thread may still post */
     bool has_wake;
     _Atomic int taken;        /* the first signal; 0: none */
+    _Atomic int64_t taken_ns; /* when it came; 0: none has */
+    _Atomic int senders;      /* that have sent one: bits of enum sender */
     _Atomic bool is_over;     /* the run */
     _Atomic bool is_reported; /* its error was printed */
     /* what the thread ran to which the first signal came; NULL: no kernel */
@@ -75,14 +77,47 @@ static void on_question(int number)
     errno = why;
 }
 
-static void on_signal(int number)
+/* From a handler, or from the thread: the run does not end by itself. */
+static _Noreturn void end_process(int code)
 {
-    int none = 0;
-    if (!atomic_compare_exchange_strong(&signals.taken, &none, number)) _exit(128 + number);
-    if (signals.is_over) { /* in another thread than watch_end: the handler from before takes it */
+    if (!signals.is_over && signals.rt->core.engine->abandon) signals.rt->core.engine->abandon(&signals.rt->core);
+    _exit(code);
+}
+
+/* One request to end may come as two signals: a process group is sent one, and a parent in the group (ptoc run,
+ * timeout, a launcher) passes its own on.  So a signal ends the process only where it comes from a sender that has sent
+ * one before, and later than `timeout` needs for both of its own, or too late to have been passed on. */
+static bool is_again(const siginfo_t *info, int64_t ns_later)
+{
+    enum sender { PARENT = 1, ANOTHER = 2 };
+    const int64_t same_ns = 100 * 1000000ll, passed_on_ns = 1000 * 1000000ll;
+    const int sender = info->si_code <= 0 && info->si_pid == getppid() ? PARENT : ANOTHER;
+    const bool is_known = atomic_fetch_or(&signals.senders, sender) & sender;
+    return ns_later >= (is_known ? same_ns : passed_on_ns);
+}
+
+/* The handler from before takes this signal from now on. */
+static void give_back(int number)
+{
+    for (int i = 0; i < SIGNALS; i++)
+        if (watched[i] == number) sigaction(number, &signals.before[i], NULL);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int64_t first = 0;
+    const int64_t now = ptoi_clock_ns();
+    const bool is_first = atomic_compare_exchange_strong(&signals.taken_ns, &first, now);
+    const bool again = is_again(info, now - first);
+    if (!is_first && !again) return;
+    if (is_first) signals.taken = number;
+    if (signals.is_over) {
+        give_back(number);
         raise(number);
         return;
     }
+    if (!is_first) end_process(128 + number);
     if (signals.rt->dist) store_relaxed(&signals.rt->dist->transfers.signal, number); /* relaxed: a number */
     const PTOKernel *kernel;
     const PTOSite *site;
@@ -199,7 +234,7 @@ static void look_at_ranks(void)
         write_error(is_first ? "error: a rank does not end, so the job ends without results\n"
                              : "error: rank 0 does not end either, so the job ends without results\n");
     }
-    _exit(signal_of_job() ? 128 + signal_of_job() : HOST_RUN);
+    end_process(signal_of_job() ? 128 + signal_of_job() : HOST_RUN);
 }
 
 /* A kernel has been over its limit for a while: the run has failed.  The thread that would notice it may be the one
@@ -231,7 +266,7 @@ static void look_at_kernels(void)
     report_once(status);
     if (!is_stuck()) return;
     write_error("error: the kernel has not returned 5 s later, so the program ends without results\n");
-    _exit(signals.taken ? 128 + signals.taken : HOST_RUN);
+    end_process(signals.taken ? 128 + signals.taken : HOST_RUN);
 }
 
 static void *watch_run(void *arg)
@@ -251,7 +286,7 @@ static void *watch_run(void *arg)
         pto_cancel(signals.rt); /* the other ranks end with its number too */
         if (is_stuck()) {
             write_stuck_kernels();
-            _exit(128 + signals.taken);
+            end_process(128 + signals.taken);
         }
     }
     return NULL;
@@ -272,18 +307,24 @@ void ptoi_watch_begin(PTORuntime *rt, const struct watch_config *config)
     if (!signals.has_wake) signals.has_wake = sem_init(&signals.wake, 0, 0) == 0;
     signals.active = signals.has_wake && pthread_create(&signals.thread, NULL, watch_run, NULL) == 0;
     for (int i = 0; signals.active && i < SIGNALS; i++) {
-        struct sigaction action = {.sa_handler = watched[i] == SIGUSR1 ? on_question : on_signal,
-                                   .sa_flags = SA_RESTART};
+        struct sigaction action = {.sa_flags = SA_RESTART};
+        if (watched[i] == SIGUSR1) {
+            action.sa_handler = on_question;
+        } else {
+            action.sa_sigaction = on_signal;
+            action.sa_flags |= SA_SIGINFO;
+        }
         sigaction(watched[i], NULL, &signals.before[i]);
         if (signals.before[i].sa_handler != SIG_IGN) sigaction(watched[i], &action, NULL);
     }
 }
 
+/* Of a run that was cancelled the handler stays: the request may be passed on only now. */
 void ptoi_watch_end(void)
 {
     if (!signals.active) return;
-    for (int i = 0; i < SIGNALS; i++)
-        if (watched[i] != SIGUSR1) sigaction(watched[i], &signals.before[i], NULL);
+    for (int i = 0; i < SIGNALS && !signals.taken; i++)
+        if (watched[i] != SIGUSR1) give_back(watched[i]);
     signals.is_over = true;
     sem_post(&signals.wake);
     pthread_join(signals.thread, NULL);
@@ -294,5 +335,11 @@ void ptoi_watch_end(void)
 }
 
 int ptoi_watch_signal(void) { return signal_of_job(); }
+
+void ptoi_watch_raise(void)
+{
+    give_back(signal_of_job());
+    raise(signal_of_job());
+}
 
 bool ptoi_watch_reports(void) { return !atomic_exchange(&signals.is_reported, true); }

@@ -14,6 +14,12 @@ static uint64_t cut_arrays(struct scope_stack *s, char *memory)
     return c.bytes;
 }
 
+uint64_t ptoi_scopes_bytes(int32_t capacity, uint64_t granules)
+{
+    struct scope_stack s = {.capacity = capacity, .granules = granules};
+    return cut_arrays(&s, NULL);
+}
+
 bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules)
 {
     *s = (struct scope_stack){.capacity = capacity, .granules = granules};

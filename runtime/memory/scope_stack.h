@@ -53,6 +53,7 @@ struct scope_stack {
     uint64_t granules;
 };
 
+uint64_t ptoi_scopes_bytes(int32_t capacity, uint64_t granules);                   /* that are reserved */
 bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules); /* false: no memory */
 void ptoi_scopes_free(struct scope_stack *s);
 

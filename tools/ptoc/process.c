@@ -3,7 +3,7 @@
  * Owner      the folder: the caller of temp_dir_create.  The handlers: from temp_dir_create to temp_dir_remove.
  * Invariant  no folder is left behind, whichever signal ends the run.
  * Blocks     process_run and process_wait, until the program has ended.
- * Tests      test/lit/run/build.test, exit-codes.test
+ * Tests      test/lit/run/build.test, exit-codes.test, end-requests.test
  */
 #include "process.h"
 #include "options.h"
@@ -33,18 +33,26 @@ static struct {
     DIR *entries;
 } temporary;
 
-/* The terminal sends SIGINT and SIGQUIT to the child as well; what was sent to ptoc alone is passed on. */
-static void on_signal(int number)
+static bool is_for_children(int number)
 {
+    return number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP;
+}
+
+/* The keys of a terminal send SIGINT and SIGQUIT to the child as well.  What a process sends may be for ptoc alone, so
+ * it is passed on; where it was sent to the group, a program of ptoc takes both as one (runtime/host/watch.c). */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
     interrupted = number;
-    if (number != SIGTERM && number != SIGHUP) return;
+    const bool is_key = info->si_code == SI_KERNEL && (number == SIGINT || number == SIGQUIT);
+    if (is_key || !is_for_children(number)) return;
     for (int i = 0; i < PROCESS_CHILDREN; i++)
         if (children[i] > 0) kill((pid_t)children[i], number);
 }
 
 static void hold_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
     for (int i = 0; i < HELD; i++) {
         sigaction(held[i], NULL, &before[i]);
         if (before[i].sa_handler != SIG_IGN) sigaction(held[i], &action, NULL);
@@ -187,7 +195,7 @@ static int begin(const char *path, const char *const *argv, const char *out, con
     }
     children[place] = pid;
     /* it came before the child had a number */
-    if (interrupted == SIGTERM || interrupted == SIGHUP) kill(pid, interrupted);
+    if (is_for_children(interrupted)) kill(pid, interrupted);
     return place;
 }
 

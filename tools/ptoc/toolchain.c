@@ -16,6 +16,7 @@
 #include "support/vec.h"
 #include <errno.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -169,6 +170,38 @@ static void read_log(const char *log, struct strbuf *said)
     if (in) fclose(in);
 }
 
+/* "PATH:LINE:COLUMN: error: TEXT": a mistake in a file. */
+static bool names_mistake(const char *said)
+{
+    static const char *const kinds[] = {": error: ", ": fatal error: "};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (const char *at = said; (at = strstr(at, kinds[i])) != NULL; at++) {
+            const char *number = at;
+            while (number > said && number[-1] >= '0' && number[-1] <= '9') number--;
+            if (number < at && number > said && number[-1] == ':') return true;
+        }
+    return false;
+}
+
+static bool is_signal(int code) { return code > 128 && code <= 128 + SIGRTMAX; }
+
+/* Has the compiler or the linker failed itself, for want of memory or of one of its parts?  They end with the same code
+ * as for a program that they refuse, so their words decide: those of GCC, Clang, GNU ld and the dynamic linker. */
+static bool has_failed_itself(int code, const char *said)
+{
+    static const char *const words[] = {
+        "internal compiler error",   "memory exhausted",        "out of memory",
+        "Cannot allocate memory",    "std::bad_alloc",          "cannot execute",
+        "unable to execute",         "frontend command failed", "LLVM ERROR",
+        "terminated program",        "terminated with signal",  "error while loading shared libraries",
+        "fatal error: cannot find '"};
+    if (names_mistake(said)) return false;
+    if (is_signal(code)) return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(said, words[i])) return true;
+    return false;
+}
+
 int toolchain_refused(int code, const char *said, const char *what)
 {
     const bool is_silent = *said == '\0';
@@ -177,7 +210,18 @@ int toolchain_refused(int code, const char *said, const char *what)
         fputs("ptoc: error: the C compiler could not write a file: its disk is full\n", stderr);
         return EXIT_FILE;
     }
-    if (is_silent) fprintf(stderr, "ptoc: error: the C compiler ended with exit code %d and no message\n", code);
+    if (code == 128 + SIGXFSZ || strstr(said, strsignal(SIGXFSZ))) {
+        fputs("ptoc: error: the C compiler could not write a file: files may not be so large (ulimit -f)\n", stderr);
+        return EXIT_FILE;
+    }
+    if (is_silent && is_signal(code))
+        fprintf(stderr, "ptoc: error: the C compiler was ended by signal %d (%s)\n", code - 128, strsignal(code - 128));
+    else if (is_silent)
+        fprintf(stderr, "ptoc: error: the C compiler ended with exit code %d and no message\n", code);
+    if (has_failed_itself(code, said)) {
+        fputs("ptoc: error: the C compiler failed itself, so the program may be right\n", stderr);
+        return EXIT_INTERNAL;
+    }
     fprintf(stderr, "ptoc: error: %s\n", what);
     return EXIT_ERRORS;
 }

@@ -70,7 +70,7 @@ bool toolchain_note_headers(const struct toolchain *t, const struct strbuf *text
 int toolchain_check(const struct toolchain *t, const struct strbuf *text, struct strbuf *said, int *code);
 
 /* The C compiler or the linker ended with a code above 0: prints its words and what is refused, or that a file could
- * not be written.  Returns an exit code. */
+ * not be written, or that it failed itself.  Returns an exit code. */
 int toolchain_refused(int code, const char *said, const char *what);
 
 #endif
