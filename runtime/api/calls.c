@@ -205,6 +205,15 @@ void *pto_where(PTORuntime *rt, const void *buffer)
     return rt ? ptoi_orch_where(&rt->core.orch, (void *)(uintptr_t)buffer) : NULL;
 }
 
+/* Where a buffer, or a slot of a frame, lies in the heap; false: this run is not checked, or it lies elsewhere. */
+static bool find_slot(PTORuntime *rt, const void *slot, uint64_t *offset)
+{
+    if (!ptoi_may_call(rt) || !slot || !rt->slots.tensor) return false;
+    *offset =
+        (uint64_t)((uintptr_t)ptoi_orch_where(&rt->core.orch, (void *)(uintptr_t)slot) - (uintptr_t)rt->core.heap);
+    return *offset < rt->core.heap_bytes;
+}
+
 void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
 {
     void *base = pto_alloc(rt, scope, bytes);
@@ -212,6 +221,8 @@ void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
     if (rt->core.backend->mirror) ptoi_is_mirror_fine(rt, rt->core.backend->mirror->own(rt->core.backend, base, bytes));
     if (rt->dist && !ptoi_dist_made(rt->dist, base, bytes, true)) ptoi_end_of_call(rt, PTO_ERR_NOMEM);
     memset(pto_where(rt, base), 0, (size_t)bytes);
+    uint64_t offset;
+    if (find_slot(rt, base, &offset)) ptoi_slots_forget(&rt->slots, offset, (uint64_t)bytes);
     return base;
 }
 
@@ -223,15 +234,6 @@ void *pto_frame(PTORuntime *rt, int64_t bytes, int64_t need)
     else if (!rt->dist) /* what fits may not be the same on all ranks */
         ptoi_end_of_call(rt, ptoi_orch_frame(&rt->core.orch, bytes, need, &buffer));
     return buffer;
-}
-
-/* Where the slot lies in the heap; false: this run is not checked, or there is no frame. */
-static bool find_slot(PTORuntime *rt, const void *slot, uint64_t *offset)
-{
-    if (!ptoi_may_call(rt) || !slot || !rt->slots.tensor) return false;
-    *offset =
-        (uint64_t)((uintptr_t)ptoi_orch_where(&rt->core.orch, (void *)(uintptr_t)slot) - (uintptr_t)rt->core.heap);
-    return *offset < rt->core.heap_bytes;
 }
 
 void pto_slot_write(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor)

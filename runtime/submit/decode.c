@@ -192,6 +192,34 @@ bool ptoi_orch_touches(const PTOTaskParam *p, struct region *region)
     return true;
 }
 
+/* In offsets of the heap, as they are now; false: it is no memory of the heap, or the submit will refuse it. */
+static bool region_in_heap(const struct orchestrator *o, const PTOTaskParam *p, struct region *r)
+{
+    if (!ptoi_orch_touches(p, r) || r->run == 0) return false;
+    char *const low = (char *)(intptr_t)r->low;
+    if (!ptoi_orch_is_in_heap(o, low)) return false;
+    const int64_t bytes = r->high - r->low;
+    r->low = (char *)ptoi_orch_where(o, low) - o->heap_base;
+    r->high = r->low + bytes;
+    return r->high <= (int64_t)o->window->heap_bytes;
+}
+
+PTOStatus ptoi_note_written(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    struct region r;
+    for (int i = 0; i < count; i++) {
+        const PTOTaskParam *p = &params[i];
+        const bool reads =
+            p->kind == PTO_PARAM_INPUT || (kernel && (p->kind == PTO_PARAM_INOUT || p->kind == PTO_PARAM_INOUT_PART));
+        if (reads && region_in_heap(o, p, &r) && ptoi_slots_is_blank(o->buffers.slots, &r))
+            return ptoi_refuse_submit(o, REFUSED_BLANK, &(struct refused){.param = p, .kernel = kernel, .index = i});
+    }
+    for (int i = 0; i < count; i++)
+        if (params[i].kind != PTO_PARAM_INPUT && region_in_heap(o, &params[i], &r))
+            ptoi_slots_fill(o->buffers.slots, &r);
+    return PTO_OK;
+}
+
 PTOStatus ptoi_decoded_request(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel)
 {
     int scalars = 0;
