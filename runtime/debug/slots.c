@@ -6,9 +6,8 @@
 
 bool ptoi_slots_init(struct slots *s, uint64_t heap_bytes)
 {
-    s->granules = heap_bytes / PTO_GRANULE + 1;
+    *s = (struct slots){.granules = heap_bytes / PTO_GRANULE + 1, .bytes = heap_bytes};
     s->tensor = ptoi_memory_map(s->granules * sizeof *s->tensor, false);
-    s->bytes = heap_bytes;
     s->is_blank = ptoi_memory_map(s->bytes, false);
     return s->tensor && s->is_blank;
 }
@@ -43,7 +42,10 @@ void ptoi_slots_move(struct slots *s, uint64_t from, uint64_t to, uint64_t bytes
 void ptoi_slots_write(struct slots *s, uint64_t offset, uint64_t bytes, const char *tensor)
 {
     const char *const before = s->tensor[offset / PTO_GRANULE];
-    if (before && strcmp(before, tensor) != 0) ptoi_slots_set_blank(s, offset, bytes);
+    if (before && strcmp(before, tensor) != 0 && s->next_count < PTO_MAX_PARAMS) {
+        s->next[s->next_count].offset = offset;
+        s->next[s->next_count++].bytes = bytes;
+    }
     for (uint64_t g = offset / PTO_GRANULE; g < end_of(s, offset, bytes); g++) s->tensor[g] = tensor;
 }
 
@@ -52,35 +54,18 @@ void ptoi_slots_set_blank(struct slots *s, uint64_t offset, uint64_t bytes)
     memset(s->is_blank + offset, true, bytes);
 }
 
-/* The next run of bytes of the region; index: of its outer dimensions, all 0 in the first one.  false: that was the
- * last. */
-static bool next_run(const struct region *r, int64_t *index, int64_t *at)
+void ptoi_slots_begin(struct slots *s)
 {
-    for (int d = r->rank - 1; d >= 0; d--) {
-        *at += r->dim[d].stride_bytes;
-        if (++index[d] < r->dim[d].count) return true;
-        *at -= r->dim[d].count * r->dim[d].stride_bytes;
-        index[d] = 0;
-    }
-    return false;
+    for (int i = 0; i < s->next_count; i++) ptoi_slots_set_blank(s, s->next[i].offset, s->next[i].bytes);
+    s->next_count = 0;
 }
 
-bool ptoi_slots_is_blank(const struct slots *s, const struct region *r)
+bool ptoi_slots_is_blank(const struct slots *s, uint64_t offset, uint64_t bytes)
 {
-    int64_t index[PTO_MAX_RANK] = {0}, at = r->low;
-    if (r->run == 0) return false;
-    do
-        if (memchr(s->is_blank + at, false, (size_t)r->run)) return false;
-    while (next_run(r, index, &at));
-    return true;
+    return !memchr(s->is_blank + offset, false, bytes);
 }
 
-void ptoi_slots_fill(struct slots *s, const struct region *r)
-{
-    int64_t index[PTO_MAX_RANK] = {0}, at = r->low;
-    do memset(s->is_blank + at, false, (size_t)r->run);
-    while (next_run(r, index, &at));
-}
+void ptoi_slots_fill(struct slots *s, uint64_t offset, uint64_t bytes) { memset(s->is_blank + offset, false, bytes); }
 
 const char *ptoi_slots_other(const struct slots *s, uint64_t offset, uint64_t bytes, const char *tensor)
 {

@@ -11,7 +11,7 @@
  * Tests      test/lit/memory/wrong, test/runtime/test_pool.c */
 #ifndef PTOI_SLOTS_H
 #define PTOI_SLOTS_H
-#include "depend/region.h"
+#include <pto/pto_limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +20,11 @@ struct slots {
     uint64_t granules;
     bool *is_blank; /* by byte of the heap */
     uint64_t bytes;
+    /* tensors that the call which is announced writes first: their slots are blank when its arguments were looked at */
+    struct {
+        uint64_t offset, bytes;
+    } next[PTO_MAX_PARAMS];
+    int next_count;
 };
 
 bool ptoi_slots_init(struct slots *s, uint64_t heap_bytes); /* false: no memory */
@@ -30,9 +35,9 @@ void ptoi_slots_move(struct slots *s, uint64_t from, uint64_t to, uint64_t bytes
 void ptoi_slots_write(struct slots *s, uint64_t offset, uint64_t bytes, const char *tensor);
 /* No task has written these bytes. */
 void ptoi_slots_set_blank(struct slots *s, uint64_t offset, uint64_t bytes);
-/* r has offsets in the heap in place of addresses. */
-bool ptoi_slots_is_blank(const struct slots *s, const struct region *r);
-void ptoi_slots_fill(struct slots *s, const struct region *r);
+void ptoi_slots_begin(struct slots *s); /* the slots of the tensors that the announced call writes first */
+bool ptoi_slots_is_blank(const struct slots *s, uint64_t offset, uint64_t bytes); /* all of them */
+void ptoi_slots_fill(struct slots *s, uint64_t offset, uint64_t bytes);
 /* The tensor that lies where `tensor` should; NULL: it is there. */
 const char *ptoi_slots_other(const struct slots *s, uint64_t offset, uint64_t bytes, const char *tensor);
 

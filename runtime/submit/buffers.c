@@ -210,7 +210,6 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     if (status != PTO_OK) return status;
     publish_open(o, at);
     struct buffer_record *r = ptoi_record(&o->scopes, at);
-    if (o->buffers.slots) ptoi_slots_set_blank(o->buffers.slots, r->place, r->bytes);
     r->maker = PTO_NO_MAKER;
     *buffer = o->heap_base + r->at;
     return PTO_OK;
@@ -237,7 +236,6 @@ PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_ne
     if (!wait_for_heap(o, &room)) return o->is_lost ? ptoi_status(o->run_status) : PTO_OK;
     open_buffer(o, &room, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);
     publish_open(o, room.buffer);
-    if (o->buffers.slots) ptoi_slots_set_blank(o->buffers.slots, room.at, room.bytes);
     ptoi_record(&o->scopes, room.buffer)->maker = PTO_NO_MAKER;
     *buffer = o->heap_base + ptoi_record(&o->scopes, room.buffer)->at;
     return PTO_OK;
