@@ -79,6 +79,21 @@ static void print_strided(struct emitter *e, const struct ir_check *c, struct st
     strbuf_putc(then, ')');
 }
 
+/* What an entry says of an array from outside. */
+static void print_dimension(struct emitter *e, const struct ir_check *c, struct strbuf *fail, struct strbuf *then)
+{
+    value_print(e, fail, c->a, P_ADD);
+    strbuf_puts(fail, " < 0");
+    strbuf_printf(then,
+                  "pto_raise(rt, PTO_ERR_BOUNDS, \"[E15] %s, %%lld, does not bind '%s', it would make it %%lld\", "
+                  "(long long)",
+                  c->one, c->another);
+    value_print(e, then, c->b, P_UNARY);
+    strbuf_puts(then, ", (long long)");
+    value_print(e, then, c->c, P_UNARY);
+    strbuf_putc(then, ')');
+}
+
 /* fail stays empty where `then` tests by itself. */
 static void print_check(struct emitter *e, const struct ir_check *c, struct strbuf *fail, struct strbuf *then)
 {
@@ -94,6 +109,7 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         value_print(e, then, c->b, P_UNARY);
         strbuf_putc(then, ')');
         break;
+    case CHECK_DIMENSION: print_dimension(e, c, fail, then); break;
     case CHECK_STEPPED: print_bounds(e, then, "pto_stepped", c); break;
     case CHECK_STEP:
     case CHECK_SLICE_STEP:

@@ -265,6 +265,7 @@ static void put_check(struct dump *d, const struct ir_check *c)
         put_operand(d, c->c);
         break;
     case CHECK_EXTENT:
+    case CHECK_DIMENSION:
         put(d, "0 <= ");
         put_operand(d, c->a);
         break;

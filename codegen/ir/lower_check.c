@@ -86,7 +86,7 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
         return to;
     }
     to->a = c->a ? lower_size(l, c->a, ARITH_CHECKED) : value;
-    if (c->b) to->b = lower_size(l, c->b, ARITH_CHECKED);
+    if (c->b) to->b = lower_size(l, c->b, c->kind == CHECK_DIMENSION ? ARITH_PLAIN : ARITH_CHECKED);
     if (c->c) to->c = lower_size(l, c->c, ARITH_CHECKED);
     if (c->d) to->d = lower_size(l, c->d, ARITH_CHECKED);
     if (c->kind == CHECK_FROM_ZERO || c->kind == CHECK_BELOW) { /* once more for the message: tested already */
@@ -95,6 +95,11 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
         to->d = lower_size(l, c->b, ARITH_PLAIN);
     }
     if (c->kind == CHECK_EXTENT) to->b = lower_size(l, c->a, ARITH_PLAIN); /* for the message: tested already */
+    if (c->kind == CHECK_DIMENSION) {                                      /* the same */
+        to->c = lower_size(l, c->a, ARITH_PLAIN);
+        to->one = c->one;
+        to->another = c->another;
+    }
     if (c->kind == CHECK_CONTIGUOUS || c->kind == CHECK_DENSE) {
         struct ir_view *v = lower_view(l, c->view, VIEW_OF_FUNCTION);
         for (int d = 0; d < c->view->rank; d++) v->extent[d] = lower_size(l, c->view->extent[d], ARITH_PLAIN);

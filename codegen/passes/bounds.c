@@ -55,7 +55,7 @@ static void add_result(struct walk *w, struct results *r, const struct symbol *b
 {
     const struct symbol *t = storage_of(w, base);
     if (!t) return;
-    const bool is_there = (bounds_is_held(w, t) & MUST) != 0;
+    const bool is_there = bounds_is_there(w, t);
     vec_push(&r->made, t);
     r->has_place |= is_there;
     r->has_all &= is_there;
@@ -157,7 +157,7 @@ static struct moved_in moved_by(const struct walk *w, const struct ir_call *c)
         const struct symbol *base = a->view->region->base;
         const uint64_t bit = (uint64_t)1 << n++;
         if (a->formal->dir == DIR_OWN && (is_element || ptrmap_get(&w->copied, base))) moved.copied |= bit;
-        if (!is_element && bounds_is_held(w, base) & MUST) moved.counted |= bit;
+        if (!is_element && bounds_is_held(w, base) & MUST && bounds_is_alone(w, base)) moved.counted |= bit;
     }
     return moved;
 }
@@ -188,7 +188,7 @@ static const struct size *walk_function_call(struct walk *w, const struct ir_cal
     note_iterations_of(w, c->binding, f);
     end_moved(w, c, moved.counted); /* the callee counts them */
     note_callee(w, maker_of_call(c), c->binding, f, least);
-    for (size_t i = 0; i < r->made.count; i++) bounds_hold(w, r->made.data[i], MAY | MUST);
+    for (size_t i = 0; i < r->made.count; i++) bounds_hold_new(w, r->made.data[i]);
     end_moved(w, c, ALL_MOVED);
     return total;
 }
@@ -217,12 +217,12 @@ static const struct size *walk_submit(struct walk *w, const struct ir_call *c, c
         const struct ir_argument *a = &c->arguments[i];
         const bool is_output = a->view && a->direction == DIR_OUT && i != c->binding->result_formal;
         const struct symbol *t = is_output ? storage_of(w, a->view->region->base) : NULL;
-        if (!t || (bounds_is_held(w, t) & MUST)) continue;
+        if (!t || bounds_is_there(w, t)) continue;
         total = bounds_add(w, total, bounds_bytes_of(w, t->type));
         bounds_note_new(w, t, maker_of_call(c));
     }
     for (size_t i = 0; i < r->made.count; i++) {
-        if (bounds_is_held(w, r->made.data[i]) & MUST) continue;
+        if (bounds_is_there(w, r->made.data[i])) continue;
         total = bounds_add(w, total, bounds_bytes_of(w, r->made.data[i]->type));
         bounds_note_new(w, r->made.data[i], maker_of_call(c));
     }
@@ -360,6 +360,17 @@ static void end_loop_variable(struct walk *w, const struct symbol *name, size_t 
         f->iterations.data[i].bytes = bounds_extreme(w, f->iterations.data[i].bytes, name, low, high, true);
 }
 
+/* The second iteration surely holds what the first one left, and the state in which either begins forgets that.  state:
+ * after the first iteration, which no jump leaves. */
+static void note_second_iteration(struct walk *w, const struct ir_op *op, struct held *state)
+{
+    struct loop l;
+    w->now = state;
+    w->silent = w->is_second = true;
+    one_iteration(w, op, &l);
+    w->silent = w->is_second = false;
+}
+
 static const struct size *walk_loop(struct walk *w, const struct ir_op *op)
 {
     const struct size *before = size_const(w->sizes, 0), *low = NULL, *high = NULL, *trips = NULL, *total;
@@ -380,6 +391,10 @@ static const struct size *walk_loop(struct walk *w, const struct ir_op *op)
     one_iteration(w, op, &l);
     w->silent = silent;
     bounds_join(w, &entry, &first);
+    const bool has_more = first.must > entry.must || first.must_of_call != entry.must_of_call;
+    if (has_more && !silent && w->is_certain && l.leaves.dead && w->returns == returns && trips &&
+        range_of_size(&w->plan->ranges, trips).lo > 1)
+        note_second_iteration(w, op, &first);
     struct held body = bounds_copy_held(w, &entry);
     w->now = &body;
     total = one_iteration(w, op, &l);
@@ -421,7 +436,7 @@ static void begin_scope(struct walk *w, const struct ir_op *op)
 static void end_scope(struct walk *w, const struct ir_op *op)
 {
     const struct ir_op *begin = op->scope_end.begin;
-    for (int i = 0; i < begin->scope.count; i++) bounds_hold(w, begin->scope.tensors[i], 0);
+    for (int i = 0; i < begin->scope.count; i++) bounds_end(w, begin->scope.tensors[i]);
     if (op->scope_end.leaves || begin->scope.count == 0 || begin->scope.is_value || w->silent) return;
     w->open.count--;
     w->start.count--;
@@ -430,7 +445,7 @@ static void end_scope(struct walk *w, const struct ir_op *op)
 static const struct size *walk_alloc(struct walk *w, const struct ir_op *op)
 {
     const struct symbol *t = storage_of(w, op->alloc.symbol);
-    if (!t || (bounds_is_held(w, t) & MUST)) return size_const(w->sizes, 0);
+    if (!t || bounds_is_there(w, t)) return size_const(w->sizes, 0);
     bounds_note_new(w, t, op->alloc.maker);
     return bounds_bytes_of(w, t->type);
 }

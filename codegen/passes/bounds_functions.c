@@ -24,6 +24,7 @@ static void number(struct walk *w, const struct symbol *t)
     if (bounds_is_in_frame(w->plan, w->frame, t)) return;
     vec_push(&w->tensors, t);
     ptrmap_set(&w->numbers, t, (void *)(uintptr_t)w->tensors.count);
+    w->has_shared |= t->exchange && t->exchange->is_shared;
 }
 
 static void number_owned(void *cx, struct ir_op *op)
@@ -95,7 +96,7 @@ struct moved_in bounds_all_copied(const struct plan *p, const struct symbol *orc
 
 static void note_copied(struct walk *w, const struct symbol *t) { ptrmap_set(&w->copied, t, (void *)(uintptr_t)t); }
 
-static void hold_formal(struct walk *w, const struct symbol *t) { bounds_hold(w, t, MAY | MUST); }
+static void hold_formal(struct walk *w, const struct symbol *t) { bounds_hold_new(w, t); }
 
 static void begin_frame(struct walk *w, const struct symbol *orch)
 {

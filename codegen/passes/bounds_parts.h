@@ -18,6 +18,7 @@ enum {
 
 struct held {
     unsigned char *tensors; /* by number: MAY, MUST, KEPT */
+    size_t *same;           /* a name of the class, see Note [one buffer]; NULL: no two names have one buffer */
     const struct size *may; /* bytes; NULL: not known */
     int64_t must;
     const struct size *must_of_call; /* the same in what the caller says, where that is known; see sure_bytes */
@@ -50,9 +51,11 @@ struct walk {
     struct held *now;
     int jumps, returns; /* seen so far */
     bool silent;        /* only the state is followed: no point is noted */
+    bool is_second;     /* silent, in the second iteration of a loop: of the points, what is sure is noted */
     long work;          /* steps left; none: nothing is known about the function */
     bool is_certain;    /* each call of the function comes here */
     bool has_place;     /* the caller has a place for the result */
+    bool has_shared;    /* two names of the function may have one buffer */
 };
 
 /* ---- bounds.c ---- */
@@ -87,8 +90,15 @@ const struct size *bounds_in_caller(struct walk *w, const struct call *call, con
 struct held bounds_copy_held(struct walk *w, const struct held *s);
 struct held bounds_nowhere(struct walk *w);
 void bounds_join(struct walk *w, struct held *into, const struct held *other); /* into = into or other */
-void bounds_hold(struct walk *w, const struct symbol *t, unsigned char held);
 unsigned char bounds_is_held(const struct walk *w, const struct symbol *t);
+/* Has it surely a buffer, maybe with another name? */
+bool bounds_is_there(const struct walk *w, const struct symbol *t);
+/* Does no other name surely have its buffer, too? */
+bool bounds_is_alone(const struct walk *w, const struct symbol *t);
+/* It has a buffer now: a new one, where it had none. */
+void bounds_hold_new(struct walk *w, const struct symbol *t);
+/* Its scope ends. */
+void bounds_end(struct walk *w, const struct symbol *t);
 /* `to` gets the buffer of `from`; is_kept: which both have from now on */
 void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *from, bool is_kept);
 /* `to` gets a new buffer, into which the tensor of an `own` formal is copied. */

@@ -1,7 +1,11 @@
 /* bounds_points.c - which tensors are held on the way through a function, and the points where most bytes are.
  * Idea       the state says which tensors may, and which must, be held; every allocation is a point: the bytes held
  *            there and the new ones.  The largest points are kept, as symbolic sizes.
- * Tests      test/lit/memory/bounds.pto, e14.pto
+ * Tests      test/lit/memory/bounds.pto, e14.pto, e14-kept.pto, kept.test
+ *
+ * Note [one buffer]: after `let t = a;` two names surely have one buffer.  It counts once: one of the names is marked
+ * MUST.  `same` has the classes of such names.  A name that ends, or gets another buffer, hands its mark on in its
+ * class.  Where paths meet, a mark and a class stay if both paths have them, so no buffer has two marks.
  */
 #include "bounds_parts.h"
 #include "support/arena.h"
@@ -15,15 +19,22 @@ struct held bounds_copy_held(struct walk *w, const struct held *s)
     w->work -= 1 + (long)w->tensors.count / 16;
     r.tensors = arena_array(w->plan->mem, unsigned char, w->tensors.count + 1);
     memcpy(r.tensors, s->tensors, w->tensors.count);
+    if (!s->same) return r;
+    r.same = arena_array(w->plan->mem, size_t, w->tensors.count + 1);
+    memcpy(r.same, s->same, w->tensors.count * sizeof *r.same);
     return r;
 }
 
 struct held bounds_nowhere(struct walk *w)
 {
-    return (struct held){.tensors = arena_array(w->plan->mem, unsigned char, w->tensors.count + 1),
-                         .may = size_const(w->sizes, 0),
-                         .must_of_call = size_const(w->sizes, 0),
-                         .dead = true};
+    struct held s = {.tensors = arena_array(w->plan->mem, unsigned char, w->tensors.count + 1),
+                     .may = size_const(w->sizes, 0),
+                     .must_of_call = size_const(w->sizes, 0),
+                     .dead = true};
+    if (!w->has_shared) return s;
+    s.same = arena_array(w->plan->mem, size_t, w->tensors.count + 1);
+    for (size_t n = 0; n < w->tensors.count; n++) s.same[n] = n;
+    return s;
 }
 
 static void change(struct walk *w, struct held *s, size_t n, unsigned char held)
@@ -44,12 +55,66 @@ static void change(struct walk *w, struct held *s, size_t n, unsigned char held)
     s->tensors[n] = held;
 }
 
+/* ---- names that surely have one buffer, see Note [one buffer] ---- */
+
+/* 1 + its number; 0: it has no buffer of the heap. */
+static size_t number_of(const struct walk *w, const struct symbol *t)
+{
+    return (size_t)(uintptr_t)ptrmap_get(&w->numbers, t);
+}
+
+/* Another name of the buffer that has the flag; n: there is none. */
+static size_t other_name(const struct walk *w, const struct held *s, size_t n, unsigned char flag)
+{
+    const struct exchange *names = s->same ? w->tensors.data[n]->exchange : NULL;
+    for (int i = 0; names && i < names->count; i++) {
+        const size_t m = number_of(w, names->names[i]);
+        if (m > 0 && m - 1 != n && s->same[m - 1] == s->same[n] && s->tensors[m - 1] & flag) return m - 1;
+    }
+    return n;
+}
+
+/* Name n has another buffer than its class, or none. */
+static void leave_class(struct walk *w, struct held *s, size_t n)
+{
+    const struct exchange *names = s->same ? w->tensors.data[n]->exchange : NULL;
+    size_t first = n;
+    for (int i = 0; names && i < names->count; i++) {
+        const size_t m = number_of(w, names->names[i]);
+        if (m == 0 || m - 1 == n || s->same[m - 1] != n) continue;
+        if (first == n) first = m - 1;
+        s->same[m - 1] = first;
+    }
+    if (s->same) s->same[n] = n;
+}
+
+/* Two names had one buffer on both paths, or they have none in common. */
+static void join_classes(struct walk *w, struct held *into, const struct held *other)
+{
+    const size_t count = w->tensors.count;
+    if (!into->same || memcmp(into->same, other->same, count * sizeof *into->same) == 0) return;
+    size_t *before = arena_array(w->plan->mem, size_t, count + 1);
+    memcpy(before, into->same, count * sizeof *before);
+    for (size_t n = 0; n < count; n++) {
+        const struct exchange *names = w->tensors.data[n]->exchange;
+        into->same[n] = n;
+        for (int i = 0; names && i < names->count; i++) {
+            const size_t m = number_of(w, names->names[i]);
+            if (m == 0 || m > n || before[m - 1] != before[n] || other->same[m - 1] != other->same[n]) continue;
+            into->same[n] = into->same[m - 1];
+            break;
+        }
+    }
+    w->work -= 1 + (long)count / 16;
+}
+
 /* into = into or other */
 void bounds_join(struct walk *w, struct held *into, const struct held *other)
 {
     if (other->dead) return;
     if (into->dead) {
         memcpy(into->tensors, other->tensors, w->tensors.count);
+        if (into->same) memcpy(into->same, other->same, w->tensors.count * sizeof *into->same);
         into->may = other->may, into->must = other->must, into->must_of_call = other->must_of_call;
         into->buffers = other->buffers, into->kept = other->kept, into->dead = false;
         return;
@@ -58,18 +123,65 @@ void bounds_join(struct walk *w, struct held *into, const struct held *other)
         unsigned char a = into->tensors[n], b = other->tensors[n];
         if (a != b) change(w, into, n, ((a | b) & (MAY | KEPT)) | (a & b & MUST));
     }
+    join_classes(w, into, other);
 }
 
-void bounds_hold(struct walk *w, const struct symbol *t, unsigned char held)
+static void hold(struct walk *w, const struct symbol *t, unsigned char held)
 {
-    size_t n = (size_t)(uintptr_t)ptrmap_get(&w->numbers, t);
+    const size_t n = number_of(w, t);
     if (n > 0) change(w, w->now, n - 1, held);
+}
+
+/* Where the name had a buffer on some path, another name may have that one, too, and may count for it. */
+void bounds_hold_new(struct walk *w, const struct symbol *t)
+{
+    const size_t n = number_of(w, t);
+    const bool is_surely_new = !t->exchange || !t->exchange->is_shared || bounds_is_held(w, t) == 0;
+    if (n == 0 || bounds_is_there(w, t)) return;
+    leave_class(w, w->now, n - 1);
+    change(w, w->now, n - 1, is_surely_new ? MAY | MUST : MAY);
+}
+
+void bounds_end(struct walk *w, const struct symbol *t)
+{
+    const size_t n = number_of(w, t);
+    if (n == 0) return;
+    change(w, w->now, n - 1, 0);
+    leave_class(w, w->now, n - 1);
 }
 
 unsigned char bounds_is_held(const struct walk *w, const struct symbol *t)
 {
-    size_t n = (size_t)(uintptr_t)ptrmap_get(&w->numbers, t);
+    const size_t n = number_of(w, t);
     return n > 0 ? w->now->tensors[n - 1] : 0;
+}
+
+bool bounds_is_there(const struct walk *w, const struct symbol *t)
+{
+    const size_t n = number_of(w, t);
+    return n > 0 && (w->now->tensors[n - 1] & MUST || other_name(w, w->now, n - 1, MUST) != n - 1);
+}
+
+bool bounds_is_alone(const struct walk *w, const struct symbol *t)
+{
+    const size_t n = number_of(w, t);
+    return n == 0 || other_name(w, w->now, n - 1, MAY | MUST | KEPT) == n - 1;
+}
+
+/* The name is about to lose its buffer, which stays for another name. */
+static void hand_on(struct walk *w, const struct symbol *t)
+{
+    const size_t n = number_of(w, t);
+    if (n == 0) return;
+    const size_t heir = w->now->tensors[n - 1] & MUST ? other_name(w, w->now, n - 1, MAY) : n - 1;
+    if (heir != n - 1) change(w, w->now, heir, w->now->tensors[heir] | MUST);
+    leave_class(w, w->now, n - 1);
+}
+
+static void join_class_of(struct walk *w, const struct symbol *to, const struct symbol *from)
+{
+    const size_t n = number_of(w, to), m = number_of(w, from);
+    if (n > 0 && m > 0 && w->now->same) w->now->same[n - 1] = w->now->same[m - 1];
 }
 
 /* The var gets another buffer, or none: from here on the names that keep its value count.  The name that was kept last
@@ -81,7 +193,7 @@ static void count_kept(struct walk *w, const struct symbol *var)
         const struct symbol *s = w->keepers.data[i];
         if (!(bounds_is_held(w, s) & KEPT)) continue;
         if (s->keeps == var)
-            bounds_hold(w, s, MAY);
+            hold(w, s, MAY);
         else
             others++;
     }
@@ -89,7 +201,7 @@ static void count_kept(struct walk *w, const struct symbol *var)
 
 static void keep(struct walk *w, const struct symbol *name)
 {
-    bounds_hold(w, name, KEPT);
+    hold(w, name, KEPT);
     if (ptrmap_get(&w->is_keeper, name)) return;
     ptrmap_set(&w->is_keeper, name, w);
     vec_push(&w->keepers, name);
@@ -98,28 +210,30 @@ static void keep(struct walk *w, const struct symbol *name)
 /* A name that keeps the value of a var counts once the var has another value: until then both have one buffer. */
 void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *from, bool is_kept)
 {
-    const unsigned char held = bounds_is_held(w, from) & KEPT ? MAY : bounds_is_held(w, from);
+    const unsigned char may = bounds_is_held(w, from) ? MAY : 0;
     count_kept(w, to);
-    if (is_kept && to->keeps == from && held) {
+    hand_on(w, to);
+    if (is_kept && to->keeps == from && may) {
         keep(w, to);
-        return;
+    } else {
+        if (!is_kept) count_kept(w, from);
+        hold(w, to, may | (is_kept ? 0 : bounds_is_held(w, from) & MUST));
     }
-    if (!is_kept) count_kept(w, from);
-    bounds_hold(w, to, to->exchange->is_shared ? held & MAY : held);
-    if (!is_kept) bounds_hold(w, from, 0);
+    join_class_of(w, to, from);
+    if (!is_kept) bounds_end(w, from);
 }
 
 void bounds_take_copy(struct walk *w, const struct symbol *to, struct maker at)
 {
     bounds_release(w, to);
     bounds_note_new(w, to, at);
-    if (to->exchange->is_shared) bounds_hold(w, to, MAY);
 }
 
 void bounds_release(struct walk *w, const struct symbol *t)
 {
     if (t->exchange) count_kept(w, t);
-    bounds_hold(w, t, 0);
+    hand_on(w, t);
+    bounds_end(w, t);
 }
 
 /* ---- points ---- */
@@ -173,12 +287,17 @@ static const struct size *gaps(struct walk *w, int n, const struct size *fresh)
     return gap ? size_scale(w->sizes, gap, n) : NULL;
 }
 
+/* In a walk of the second iteration, only places that every iteration reaches are of interest. */
+static bool notes_sure(const struct walk *w)
+{
+    return !w->now->dead && (!w->silent || (w->is_second && w->is_certain));
+}
+
 /* Every call of the function comes here, and then `bytes` more than is held are needed. */
 void bounds_note_sure_of_call(struct walk *w, const struct size *bytes)
 {
     struct function_bounds *f = w->out;
-    const struct size *all =
-        w->silent || w->now->dead || !w->is_certain ? NULL : bounds_add(w, w->now->must_of_call, bytes);
+    const struct size *all = !notes_sure(w) || !w->is_certain ? NULL : bounds_add(w, w->now->must_of_call, bytes);
     if (!all || all->kind == SIZE_CONST) return; /* a number is in f->sure */
     for (int i = 0; i < f->sure_count; i++) {
         if (bounds_is_at_most(w, all, f->sure_of_call[i])) return;
@@ -191,9 +310,9 @@ void bounds_note_sure_of_call(struct walk *w, const struct size *bytes)
 void bounds_note_point(struct walk *w, struct need_point p, int64_t surely)
 {
     const struct held *now = w->now;
-    if (w->silent || now->dead) return;
-    const struct size *all = bounds_add(w, now->may, p.bytes);
-    for (size_t i = 0; i < w->open.count; i++) {
+    const struct size *all = w->silent ? NULL : bounds_add(w, now->may, p.bytes);
+    if (!notes_sure(w)) return;
+    for (size_t i = 0; !w->silent && i < w->open.count; i++) {
         const struct size *own = all && w->start.data[i] ? size_sub(w->sizes, all, w->start.data[i]) : NULL;
         keep_point(w, w->open.data[i], (struct need_point){own, p.fresh, p.at, now->buffers + p.buffers}, false);
     }
@@ -213,8 +332,8 @@ void bounds_note_safe(struct walk *w, struct need_point p)
 
 void bounds_note_new(struct walk *w, const struct symbol *t, struct maker at)
 {
-    unsigned char before = bounds_is_held(w, t);
-    if (before & MUST) return;
+    const unsigned char before = bounds_is_held(w, t);
+    if (bounds_is_there(w, t)) return;
     const struct size *bytes = bounds_bytes_of(w, t->type);
     const int64_t least = bounds_least_bytes(w, t->type);
     if (!(before & MAY)) {
@@ -222,7 +341,7 @@ void bounds_note_new(struct walk *w, const struct symbol *t, struct maker at)
         bounds_note_sure_of_call(w, bounds_sure_bytes(w, t->type));
         bounds_note_safe(w, (struct need_point){bytes, bytes, at, 0});
     }
-    bounds_hold(w, t, MAY | MUST);
+    bounds_hold_new(w, t);
     if (w->silent || w->now->dead || least <= w->out->one_bytes) return;
     w->out->one_bytes = least;
     w->out->one = t;

@@ -247,6 +247,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
         m.failed = true;
     else
         dims_check_extents(c, &m, usable);
+    if (!m.failed) dims_check_solved(c, &m);
     if (!m.failed) decided_bind(c, &m, e, target);
     if (!m.failed) result = result_type(c, e, &m);
     if (result) {

@@ -46,9 +46,10 @@ static const struct size *quotient(struct checker *c, const struct size *got, co
 }
 
 /* want is factor * N + rest with one unbound N: binds N. */
-static bool solve(struct checker *c, struct matching *m, const struct size *want, const struct size *got,
-                  const struct ast *source)
+static bool solve(struct checker *c, struct matching *m, const struct type *want_type, const struct type *got_type,
+                  int extent, const struct ast *source)
 {
+    const struct size *const want = want_type->extent[extent], *const got = got_type->extent[extent];
     struct size_term terms[32];
     int count = size_terms(c->sizes, want, terms, 32), dim = -1, at = -1, mentioned = 0;
     for (int i = 0; i < m->callee->dim_count; i++) {
@@ -65,15 +66,20 @@ static bool solve(struct checker *c, struct matching *m, const struct size *want
     const struct size *value = rest ? quotient(c, got, rest, terms[at].factor) : NULL;
     if (!value) return false;
     bind(m, dim, value, source);
+    m->solved[dim].want = want_type;
+    m->solved[dim].got = got_type;
+    m->solved[dim].extent = extent;
     return true;
 }
 
-typedef bool (*bind_pass)(struct checker *c, struct matching *m, const struct size *want, const struct size *got,
-                          const struct ast *source);
+/* Looks at one extent of the formal and of what it gets. */
+typedef bool (*bind_pass)(struct checker *c, struct matching *m, const struct type *want, const struct type *got,
+                          int extent, const struct ast *source);
 
-static bool bind_exact(struct checker *c, struct matching *m, const struct size *want, const struct size *got,
-                       const struct ast *source)
+static bool bind_exact(struct checker *c, struct matching *m, const struct type *want_type, const struct type *got_type,
+                       int extent, const struct ast *source)
 {
+    const struct size *const want = want_type->extent[extent], *const got = got_type->extent[extent];
     int dim = want->kind == SIZE_SYMBOL ? dim_index(m->callee, want->symbol) : -1;
     (void)c;
     if (dim < 0 || m->call->dims[dim]) return false;
@@ -86,7 +92,7 @@ static bool bind_type(struct checker *c, struct matching *m, const struct type *
 {
     bool any = false;
     if (got->kind != want->kind || got->rank != want->rank) return false;
-    for (int d = 0; d < want->rank; d++) any |= pass(c, m, want->extent[d], got->extent[d], source);
+    for (int d = 0; d < want->rank; d++) any |= pass(c, m, want, got, d, source);
     if (want->kind == TYPE_ARRAY) any |= bind_type(c, m, want->element, got->element, source, pass);
     return any;
 }
@@ -170,6 +176,38 @@ bool dims_are_bound(struct checker *c, const struct matching *m, const struct as
             return false;
         }
     return true;
+}
+
+void dims_check_solved(struct checker *c, struct matching *m)
+{
+    for (int i = 0; i < m->callee->dim_count && !c->is_left_out; i++) {
+        const struct size *value = m->call->dims[i];
+        const struct type *want = m->solved[i].want, *got = m->solved[i].got;
+        if (!want || facts_prove(c->facts, value)) continue;
+        const int extent = m->solved[i].extent;
+        const char *what = "the result";
+        for (int f = 0; f < m->callee->formal_count; f++)
+            if (m->args[f] && m->args[f] == m->source[i])
+                what = arena_printf(c->mem, "'%s'", m->callee->formals[f]->name);
+        int64_t number;
+        if (size_is_const(size_expand(c->sizes, value), &number)) {
+            diag_error(c->diag, DIAG_E15, m->source[i]->at,
+                       "%s of '%s' is %s here, declared %s: extent %d, %s, does not bind '%s', it would make it %lld",
+                       what, m->callee->name, type_str(c, got), type_str(c, want), extent,
+                       size_str(c, got->extent[extent]), m->callee->dims[i]->name, (long long)number);
+            m->failed = true;
+            return;
+        }
+        struct check *k = region_check(c, CHECK_DIMENSION, m->source[i]->at);
+        if (k) {
+            k->a = value;
+            k->b = got->extent[extent];
+            k->one = arena_printf(c->mem, "%s of '%s', declared %s: extent %d", what, m->callee->name,
+                                  type_str(c, want), extent);
+            k->another = m->callee->dims[i]->name;
+        }
+        facts_add(c->facts, value);
+    }
 }
 
 static bool names_unbound(const struct matching *m, const struct type *t)

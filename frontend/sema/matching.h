@@ -14,6 +14,10 @@ struct matching {
     const struct symbol *from[3 * MAX_FORMALS]; /* with the numbers that the run decides */
     const struct size *to[3 * MAX_FORMALS];
     const struct ast *source[MAX_FORMALS]; /* of each dimension variable: the argument that gave it */
+    struct {                               /* and what it was solved from; want NULL: it is an extent by itself */
+        const struct type *want, *got;
+        int extent;
+    } solved[MAX_FORMALS];
     int count;
     int rank_missing; /* of an argument, as it was said: the others with as many are the same mistake */
     bool failed;
@@ -46,6 +50,8 @@ bool arguments_are_swapped(struct checker *c, struct matching *m);
 void dims_bind(struct checker *c, struct matching *m, const bool *usable, const struct target *target);
 bool dims_are_bound(struct checker *c, const struct matching *m, const struct ast *e); /* E04 */
 void dims_check_extents(struct checker *c, struct matching *m, const bool *usable);    /* writes m->failed */
+/* A dimension variable that is solved from an extent is not negative: proved, an error, or a run-time check. */
+void dims_check_solved(struct checker *c, struct matching *m);
 
 /* ---- written.c ---- */
 /* What the callee writes of the argument for formal f, which declares a part.  NULL: reported. */

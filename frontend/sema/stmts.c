@@ -397,6 +397,10 @@ void stmts_function(struct checker *c, struct symbol *s)
     c->elements.count = 0;
     declare_body_scope(c, s);
     for (int i = 0; i < s->formal_count; i++) know_extents(c, s->formals[i]);
+    for (int i = 0; i < s->dim_count; i++) { /* calls and entries see to it */
+        const struct size *dim = size_symbol(c->sizes, s->dims[i]);
+        if (!facts_prove(c->facts, dim)) facts_add(c->facts, dim);
+    }
     c->checks = &notes_of(c, d->orch.body)->checks;
     for (struct ast *f = d->orch.formals; f; f = f->next) lost_check_type(c, f->formal.type);
     lost_check_type(c, d->orch.result);

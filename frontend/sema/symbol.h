@@ -55,6 +55,7 @@ enum check_kind {
     CHECK_BELOW,      /* a < b */
     CHECK_SLICE,      /* 0 <= a <= b <= c */
     CHECK_EXTENT,     /* 0 <= a: a declared extent */
+    CHECK_DIMENSION,  /* 0 <= a: a dimension variable of a callee, `another`, solved from b, which `one` describes */
     CHECK_STEPPED,    /* b >= 0, and where b > 0: a and a + (b - 1) * d are in [0, c) */
     CHECK_STEP,       /* a != 0: the step of a loop */
     CHECK_SLICE_STEP, /* a != 0: the step of a slice */
@@ -80,7 +81,7 @@ struct check {
     const struct size *a, *b, *c, *d;
     const struct ast *cond;
     const struct region *view, *other;
-    const char *one, *another; /* DISJOINT: what `view` and `other` are to the call */
+    const char *one, *another; /* DISJOINT: what `view` and `other` are to the call; DIMENSION: see there */
     int from;                  /* CONTIGUOUS: the first dimension that is */
     enum elem elem;
     const struct guard *guard; /* INDEX, SLICE before a loop: made only if all of these hold; else NULL */

@@ -191,6 +191,22 @@ static PTOStatus alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, void **buf
     return status;
 }
 
+/* Where a buffer, or a slot of a frame, lies in the heap; false: this run is not checked, or it lies elsewhere. */
+static bool find_slot(PTORuntime *rt, const void *slot, uint64_t *offset)
+{
+    if (!ptoi_may_call(rt) || !slot || !rt->slots.tensor) return false;
+    *offset =
+        (uint64_t)((uintptr_t)ptoi_orch_where(&rt->core.orch, (void *)(uintptr_t)slot) - (uintptr_t)rt->core.heap);
+    return *offset < rt->core.heap_bytes;
+}
+
+/* Tasks are to write it. */
+static void note_blank(PTORuntime *rt, const void *buffer, int64_t bytes)
+{
+    uint64_t offset;
+    if (find_slot(rt, buffer, &offset)) ptoi_slots_set_blank(&rt->slots, offset, (uint64_t)bytes);
+}
+
 void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
 {
     void *buffer = NULL;
@@ -199,6 +215,7 @@ void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
     else if ((buffer = ptoi_result_room(rt, scope, bytes)) == NULL)
         ptoi_end_of_call(rt, alloc(rt, scope, bytes, &buffer));
     if (buffer && rt->dist && !ptoi_dist_made(rt->dist, buffer, bytes, false)) ptoi_end_of_call(rt, PTO_ERR_NOMEM);
+    note_blank(rt, buffer, bytes);
     return buffer;
 }
 
@@ -214,6 +231,8 @@ void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
     if (rt->core.backend->mirror) ptoi_is_mirror_fine(rt, rt->core.backend->mirror->own(rt->core.backend, base, bytes));
     if (rt->dist && !ptoi_dist_made(rt->dist, base, bytes, true)) ptoi_end_of_call(rt, PTO_ERR_NOMEM);
     memset(pto_where(rt, base), 0, (size_t)bytes);
+    uint64_t offset;
+    if (find_slot(rt, base, &offset)) ptoi_slots_forget(&rt->slots, offset, (uint64_t)bytes);
     return base;
 }
 
@@ -224,16 +243,8 @@ void *pto_frame(PTORuntime *rt, int64_t bytes, int64_t need)
         ptoi_refuse_call(rt, "pto_frame");
     else if (!rt->dist) /* what fits may not be the same on all ranks */
         ptoi_end_of_call(rt, ptoi_orch_frame(&rt->core.orch, bytes, need, &buffer));
+    note_blank(rt, buffer, bytes);
     return buffer;
-}
-
-/* Where the slot lies in the heap; false: this run is not checked, or there is no frame. */
-static bool find_slot(PTORuntime *rt, const void *slot, uint64_t *offset)
-{
-    if (!ptoi_may_call(rt) || !slot || !rt->slots.tensor) return false;
-    *offset =
-        (uint64_t)((uintptr_t)ptoi_orch_where(&rt->core.orch, (void *)(uintptr_t)slot) - (uintptr_t)rt->core.heap);
-    return *offset < rt->core.heap_bytes;
 }
 
 void pto_slot_write(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor)

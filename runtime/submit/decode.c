@@ -192,6 +192,66 @@ bool ptoi_orch_touches(const PTOTaskParam *p, struct region *region)
     return true;
 }
 
+/* In offsets of the heap, as they are now; false: it is no memory of the heap, or the submit will refuse it. */
+static bool region_in_heap(const struct orchestrator *o, const PTOTaskParam *p, struct region *r)
+{
+    if (!ptoi_orch_touches(p, r) || r->run == 0) return false;
+    char *const low = (char *)(intptr_t)r->low;
+    if (!ptoi_orch_is_in_heap(o, low)) return false;
+    const int64_t bytes = r->high - r->low;
+    r->low = (char *)ptoi_orch_where(o, low) - o->heap_base;
+    r->high = r->low + bytes;
+    return r->high <= (int64_t)o->window->heap_bytes;
+}
+
+/* The next run of bytes of the region; index: of its outer dimensions, all 0 in the first one.  false: that was the
+ * last. */
+static bool next_run(const struct region *r, int64_t *index, int64_t *at)
+{
+    for (int d = r->rank - 1; d >= 0; d--) {
+        *at += r->dim[d].stride_bytes;
+        if (++index[d] < r->dim[d].count) return true;
+        *at -= r->dim[d].count * r->dim[d].stride_bytes;
+        index[d] = 0;
+    }
+    return false;
+}
+
+static bool is_blank(const struct slots *s, const struct region *r)
+{
+    int64_t index[PTO_MAX_RANK] = {0}, at = r->low;
+    do
+        if (!ptoi_slots_is_blank(s, (uint64_t)at, (uint64_t)r->run)) return false;
+    while (next_run(r, index, &at));
+    return true;
+}
+
+static void fill(struct slots *s, const struct region *r)
+{
+    int64_t index[PTO_MAX_RANK] = {0}, at = r->low;
+    do ptoi_slots_fill(s, (uint64_t)at, (uint64_t)r->run);
+    while (next_run(r, index, &at));
+}
+
+PTOStatus ptoi_note_written(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    struct region r;
+    for (int i = 0; i < count; i++) {
+        const PTOTaskParam *p = &params[i];
+        const bool reads =
+            p->kind == PTO_PARAM_INPUT || (kernel && (p->kind == PTO_PARAM_INOUT || p->kind == PTO_PARAM_INOUT_PART));
+        if (!reads || !region_in_heap(o, p, &r) || !is_blank(o->buffers.slots, &r)) continue;
+        if (!kernel) return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN, "[E13] nothing was written here before it is awaited");
+        return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN,
+                              "[E06] parameter %d of kernel '%s': nothing was written there before it is read", i,
+                              kernel->name);
+    }
+    ptoi_slots_begin(o->buffers.slots);
+    for (int i = 0; i < count; i++)
+        if (params[i].kind != PTO_PARAM_INPUT && region_in_heap(o, &params[i], &r)) fill(o->buffers.slots, &r);
+    return PTO_OK;
+}
+
 PTOStatus ptoi_decoded_request(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel)
 {
     int scalars = 0;

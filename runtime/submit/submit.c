@@ -77,6 +77,10 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     const enum refusal why = refusal_of(kernel, params, count);
     if (__builtin_expect(why != REFUSED_NOT, 0))
         return ptoi_refuse_submit(o, why, &(struct refused){.kernel = kernel, .number = count});
+    if (__builtin_expect(o->buffers.slots != NULL, 0)) {
+        const PTOStatus status = ptoi_note_written(o, kernel, params, count);
+        if (status != PTO_OK) return status;
+    }
     return __builtin_expect(o->flow.meter.is_on, 0) ? submit_metered(o, kernel, params, count)
                                                     : submit_valid(o, kernel, params, count);
 }

@@ -23,6 +23,44 @@ TEST(another_tensor_is_found_in_any_granule_of_a_range)
     ptoi_slots_free(&s);
 }
 
+TEST(bytes_are_blank_until_one_of_them_is_written)
+{
+    struct slots s;
+    EXPECT(ptoi_slots_init(&s, HEAP));
+    EXPECT(!ptoi_slots_is_blank(&s, 64, 64)); /* a task makes them, and writes all */
+    ptoi_slots_set_blank(&s, 64, 64);
+    EXPECT(ptoi_slots_is_blank(&s, 64, 64));
+    EXPECT(!ptoi_slots_is_blank(&s, 63, 1) && !ptoi_slots_is_blank(&s, 128, 1));
+    ptoi_slots_fill(&s, 80, 4);
+    EXPECT(!ptoi_slots_is_blank(&s, 64, 64) && !ptoi_slots_is_blank(&s, 83, 1));
+    EXPECT(ptoi_slots_is_blank(&s, 64, 16) && ptoi_slots_is_blank(&s, 84, 44));
+    ptoi_slots_move(&s, 64, 0, 64);
+    EXPECT(ptoi_slots_is_blank(&s, 0, 16) && !ptoi_slots_is_blank(&s, 16, 4) && ptoi_slots_is_blank(&s, 20, 44));
+    ptoi_slots_forget(&s, 0, 64);
+    EXPECT(!ptoi_slots_is_blank(&s, 0, 1) && !ptoi_slots_is_blank(&s, 63, 1));
+    ptoi_slots_free(&s);
+}
+
+/* The arguments of the call that begins a tensor are looked at before its slot is blank. */
+TEST(a_slot_is_blank_again_where_another_tensor_begins)
+{
+    struct slots s;
+    const char *a = "a", *b = "b";
+    EXPECT(ptoi_slots_init(&s, HEAP));
+    ptoi_slots_set_blank(&s, 64, 64);
+    ptoi_slots_write(&s, 64, 64, a);
+    ptoi_slots_begin(&s);
+    ptoi_slots_fill(&s, 64, 64);
+    ptoi_slots_write(&s, 64, 64, a);
+    ptoi_slots_begin(&s);
+    EXPECT(!ptoi_slots_is_blank(&s, 64, 64));
+    ptoi_slots_write(&s, 64, 64, b);
+    EXPECT(!ptoi_slots_is_blank(&s, 64, 64));
+    ptoi_slots_begin(&s);
+    EXPECT(ptoi_slots_is_blank(&s, 64, 64));
+    ptoi_slots_free(&s);
+}
+
 TEST(the_memory_of_the_table_goes_back)
 {
     enum { ROUNDS = 200, GRANULES = 1 << 16 }; /* 512 KiB each */
