@@ -49,7 +49,7 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
                           .bytes = bytes};
     if (bytes < 0 || offset < 0)
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
-    if (o->buffers.slots && ptoi_note_written(o, NULL, &param, 1) != PTO_OK) return ptoi_status(o->run_status);
+    if (o->buffers.notes_writes && ptoi_note_written(o, NULL, &param, 1) != PTO_OK) return ptoi_status(o->run_status);
     struct submission s; /* only what find_producers looks at is set */
     const PTOStatus status = ptoi_place_params(o, NULL, &param, 1, &s);
     if (status != PTO_OK) return status;

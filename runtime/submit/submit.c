@@ -77,7 +77,7 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     const enum refusal why = refusal_of(kernel, params, count);
     if (__builtin_expect(why != REFUSED_NOT, 0))
         return ptoi_refuse_submit(o, why, &(struct refused){.kernel = kernel, .number = count});
-    if (__builtin_expect(o->buffers.slots != NULL, 0)) {
+    if (__builtin_expect(o->buffers.notes_writes, 0)) {
         const PTOStatus status = ptoi_note_written(o, kernel, params, count);
         if (status != PTO_OK) return status;
     }

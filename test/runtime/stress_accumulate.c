@@ -164,8 +164,9 @@ static void write_whole(PTORuntime *rt, struct program *p, int which, int64_t se
     const PTOArg to = {.ptr = expected_of(p, which), .shape = &shape, .stride = &stride, .rank = 1};
     const PTOArg args[4] = {to, {.value.i64 = p->type}, {.value.i64 = 0}, {.value.i64 = seed}};
     set(args);
+    void *base = base_of(p, which);
     const PTOTaskParam params[] = {
-        {.kind = PTO_PARAM_INOUT, .type = (uint8_t)p->type, .rank = 1, .buffer = base_of(p, which), .shape = &shape},
+        {.kind = PTO_PARAM_OUTPUT, .type = (uint8_t)p->type, .rank = 1, .ref = &base, .shape = &shape},
         scalar(p->type),
         scalar(0),
         scalar(seed)};
