@@ -37,6 +37,11 @@ def ours(folder):
             row("no runtime", "floor", "nobody")]
 
 
+def line(folder):
+    """(least, median) ns of a line's trip between processors 0 and 1."""
+    return tuple(subprocess.run([os.path.join(folder, "bin", "line")], capture_output=True, text=True, check=True).stdout.split())
+
+
 def compiled(folder, name, command, package):
     """The peer's program, or None; a compiler or a library that is not there is no error."""
     out = os.path.join(folder, "peers", name)

@@ -297,6 +297,9 @@ def main():
     chosen.cores = [c for c in chosen.cores if set(range(c)) <= available]
     print("machine: %d processors, load %.1f when it began; every cell is checked against program order first" %
           (len(available), os.getloadavg()[0]))
+    if len(available) > 1:
+        print("a line of memory goes from one processor to the other and back in %s ns (least), %s (median): rows of two cores follow it" %
+              programs.line(folder))
     rows = programs.ours(folder) + ([] if chosen.no_peers else programs.peers(folder))
     for part in parts:
         PARTS[part](rows, chosen)
