@@ -157,7 +157,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->core.orch.buffers.parts_wait = false;
     rt->attends = rt->dist != NULL;
     rt->unwinds = rt->is_entry = entry.unwinds;
-    rt->core.orch.buffers.notes_writes = entry.unwinds && rt->core.orch.buffers.slots;
+    /* a rank does not see what others write */
+    rt->core.orch.buffers.notes_writes = entry.unwinds && rt->core.orch.buffers.slots && !rt->dist;
     rt->core.orch.buffers.may_move = entry.unwinds && !rt->core.backend->mirror;
     rt->open.count = 0;
     rt->stack = has_own_stack ? ptoi_own_stack_bounds(&rt->own_stack) : threads_stack;
