@@ -1,5 +1,5 @@
 """Compiles the programs of docs/explain: the wrong one raises exactly the id of its page, the right one compiles without a message.
-What stands behind ```pto are options of the compiler, which the text of the page has to name; without options `ptoc check` says the same of the
+Words after ```pto are options of the compiler, which the text of the page has to name; without options `ptoc check` says the same of the
 wrong program.
 
 usage: check_explain.py PREFIX SOURCE FOLDER      PREFIX: a build folder; FOLDER: for the programs

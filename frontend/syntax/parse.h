@@ -67,7 +67,7 @@ void parse_report_syntax(struct parse *cx, const char *const *expected, int expe
 
 /* ---- foreign_syntax.c: a mistake that comes from another language; true: it is reported ---- */
 bool foreign_syntax_report(struct parse *cx, const char *const *expected, int expected_count);
-/* The text behind an '=' or '=>' that may be meant as a comparison: is there no other comparison, and no ':', in the
+/* The text after an '=' or '=>' that may be meant as a comparison: is there no other comparison, and no ':', in the
  * rest of its expression? */
 bool foreign_is_last_comparison(const char *text);
 void foreign_syntax_hint_token(struct parse *cx,

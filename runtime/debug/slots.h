@@ -1,11 +1,11 @@
-/* slots.h - a checked run: what was written into memory of the heap that is allocated before a task writes it.
+/* slots.h - a checked run: the writes to memory of the heap that is allocated before a task writes it.
  *
  * Idea       a checked program announces before each call the tensors of a frame that the call writes and reads.  A
  *            tensor is lost if another one was written into its slot before it is read: the slots overlap, or a
  *            lifetime was too short.
- *            A byte of such memory is blank until a task writes it.  Who reads a region that is all blank reads an
- *            element of an array, or a piece, that nothing has written; a region that was written in part is fine, for
- *            its kernel may leave the rest.  A slot of a frame is blank again where another tensor begins in it.
+ *            A byte of such memory is blank until a task writes it.  A region that is all blank is an element of an
+ *            array, or a piece, that nothing has written, and must not be read; one that was written in part may be,
+ *            for its kernel may leave the rest.  A slot of a frame is blank again where another tensor begins in it.
  * Invariant  tags and blank bytes die with the buffer: a new one has none, and one that is moved takes its own along.
  * Owner      the orchestrator: it sees the calls in the order of the program.
  * Tests      test/lit/memory/wrong, test/runtime/test_pool.c */

@@ -53,9 +53,9 @@ static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/* The key of a word depends on its item and on its place in it alone, so what is the same in many steps is summed once.
- * (Multilinear hashing: D. Lemire, O. Kaser, "Strongly universal string hashing is fast", The Computer Journal 57,
- * 2014.) */
+/* The key of a word depends on its item and on its place in it alone, so the words that many steps share are summed
+ * once.  (Multilinear hashing: D. Lemire, O. Kaser, "Strongly universal string hashing is fast", The Computer Journal
+ * 57, 2014.) */
 static inline uint64_t asked_row(uint64_t head) { return head & 0xffff; }
 static inline uint64_t asked_key(uint64_t row, uint64_t position) { return ptoi_dist_mix(1, row << 8 | position) | 1; }
 

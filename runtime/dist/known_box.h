@@ -6,7 +6,7 @@
  *            further task finds its box, and the cell of it, by multiplications.  (submit/known.h is the same idea for
  *            what the window holds.)
  * Owner      the orchestrator, for one run.
- * Invariant  what is known is of a tensor that is settled and not lent, which it stays.  A box that is found is the one
+ * Invariant  a tensor of which a box is known is settled and not lent, and stays so.  A box that is found is the one
  *            that ptoi_home_box() finds, its home that of ptoi_home_of_box(), and the view lies inside of its buffer.
  * Source     division by multiplication with an inverse that is rounded down: A. D. Robison, "N-bit unsigned division
  *            via N-bit multiply-add", ARITH 2005.

@@ -23,17 +23,11 @@ static inline void digits_put_signed(FILE *out, int64_t n)
 static inline void digits_put_string(FILE *out, const char *text)
 {
     putc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        if (*c >= 0x80) {
-            c += utf8_character(out, c);
-            continue;
-        }
+    for (const unsigned char *c = utf8_pass(out, text); *c; c = utf8_pass(out, (const char *)c + 1))
         if (*c < 0x20 || strchr("\"\\<>&", *c))
             fprintf(out, "\\u%04x", *c);
         else
             putc(*c, out);
-        c++;
-    }
     putc('"', out);
 }
 

@@ -1,5 +1,5 @@
 /* json.h - strings in the quoting of JSON and of DOT.
- * Invariant  what is written is UTF-8, whatever bytes a name has: another byte becomes U+FFFD, as in --diag=json. */
+ * Invariant  the output is UTF-8, whatever bytes a name has: another byte becomes U+FFFD, as in --diag=json. */
 #ifndef PTOI_JSON_H
 #define PTOI_JSON_H
 #include <stdio.h>
@@ -19,22 +19,24 @@ static inline int utf8_character(FILE *out, const unsigned char *c)
     return length > 0 ? length : 1;
 }
 
+/* Writes the characters that are not ASCII; the first byte after them. */
+static inline const unsigned char *utf8_pass(FILE *out, const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    while (*c >= 0x80) c += utf8_character(out, c);
+    return c;
+}
+
 static inline void json_string(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        if (*c >= 0x80) {
-            c += utf8_character(out, c);
-            continue;
-        }
+    for (const unsigned char *c = utf8_pass(out, text); *c; c = utf8_pass(out, (const char *)c + 1))
         if (*c == '"' || *c == '\\')
             fprintf(out, "\\%c", *c);
         else if (*c < 0x20)
             fprintf(out, "\\u%04x", *c);
         else
             fputc(*c, out);
-        c++;
-    }
     fputc('"', out);
 }
 
@@ -42,17 +44,11 @@ static inline void json_string(FILE *out, const char *text)
 static inline void dot_string(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        if (*c >= 0x80) {
-            c += utf8_character(out, c);
-            continue;
-        }
+    for (const unsigned char *c = utf8_pass(out, text); *c; c = utf8_pass(out, (const char *)c + 1))
         if (*c == '"' || *c == '\\' || *c == '\n')
             fprintf(out, "\\%c", *c == '\n' ? 'n' : *c);
         else
             fputc(*c < 0x20 ? ' ' : *c, out);
-        c++;
-    }
     fputc('"', out);
 }
 

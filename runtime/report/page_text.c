@@ -5,20 +5,13 @@
 
 void ptoi_page_text(FILE *out, const char *s)
 {
-    for (const unsigned char *c = (const unsigned char *)s; *c;) {
-        if (*c >= 0x80) {
-            c += utf8_character(out, c);
-            continue;
-        }
-        switch (*c) {
+    for (const unsigned char *c = utf8_pass(out, s); *c; c = utf8_pass(out, (const char *)c + 1)) switch (*c) {
         case '<': fputs("&lt;", out); break;
         case '>': fputs("&gt;", out); break;
         case '&': fputs("&amp;", out); break;
         case '"': fputs("&quot;", out); break;
         default: fputc(*c < 0x20 && *c != '\n' ? '?' : *c, out); break;
         }
-        c++;
-    }
 }
 
 const char *ptoi_page_unit(const struct page *p) { return p->record->unit[0] == 'n' ? "us" : "cycles"; }

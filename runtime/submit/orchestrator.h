@@ -61,8 +61,8 @@ PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOKernel *kernel, const 
 bool ptoi_orch_part(const PTOTaskParam *p, struct region *part);
 /* The region of a parameter.  false: it has none, or a submit refuses it. */
 bool ptoi_orch_touches(const PTOTaskParam *p, struct region *region);
-/* A checked run, before a submit, or before an await (kernel NULL): refuses to read what no task has written, and notes
- * what is written.  Not PTO_OK: it was refused. */
+/* A checked run, before a submit, or before an await (kernel NULL): refuses a read of bytes that no task has written,
+ * and notes the bytes that the task writes.  Not PTO_OK: it was refused. */
 PTOStatus ptoi_note_written(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 /* Of fast_path.h.  A task that was run by its caller failed with that result. */
 int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,

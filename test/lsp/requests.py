@@ -212,7 +212,7 @@ def completions(s):
 
 
 def many_names(s):
-    """Of more than 500 names those that begin with what is typed, the nearest first; the client asks again."""
+    """Of more than 500 names those that begin with the typed letters, the nearest first; the client asks again."""
     good = s.text
     s.set("".join("const name%d = %d;\n" % (i, i) for i in range(1200)) +
           "export orch many(n: i64) { let near = n; print na, near, name7; }\n")

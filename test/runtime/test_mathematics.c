@@ -132,7 +132,7 @@ TEST(sin_and_cos_of_arguments_that_cancel)
         EXPECT(pto_sin_f64(-x) == -pto_sin_f64(x) && pto_cos_f64(-x) == pto_cos_f64(x));
     }
 }
-/* What is noted: all that the functions for usual arguments have no bits for. */
+/* The functions for usual arguments note each argument for which they have too few bits. */
 TEST(sin_and_cos_note_a_large_argument)
 {
     static const double values[] = {0.0, -1.0, 0x1p30, -0x1p30, 0x1.0000020p30, -0x1.0000020p30, 1e38, INFINITY, NAN};

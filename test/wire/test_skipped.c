@@ -7,7 +7,7 @@
 enum { RANKS = 3, WIDTH = 8, TILES = 12, CELLS = TILES * WIDTH, TASKS = 400 };
 
 struct shared {
-    bool reads_results; /* the first parameter lies in the second matrix, so copies of what is written come to be */
+    bool reads_results; /* the first parameter lies in the second matrix: bytes have copies when they are written */
     double result[CELLS];
     int64_t skipped[RANKS], expected[RANKS];
 };

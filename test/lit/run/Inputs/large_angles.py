@@ -15,7 +15,7 @@ def make(path):
     np.save(path, np.array(values))
 
 
-BITS = 1400  # behind the point, of pi; the system's own functions are wrong by 8 ulp where the result is nearly 0
+BITS = 1400  # after the point, of pi; the system's own functions are wrong by 8 ulp where the result is nearly 0
 
 
 def arctan_of_1_over(n):
@@ -32,7 +32,7 @@ HALF_PI = 2 * (4 * arctan_of_1_over(5) - arctan_of_1_over(239))
 
 
 def quarters(x):
-    """The nearest multiple of pi/2, and what is left as an integer times 2^-BITS."""
+    """The nearest multiple of pi/2, and the rest, as an integer times 2^-BITS."""
     numerator, denominator = x.as_integer_ratio()
     # the rest is exact to 2^-BITS, and pi to some hundred units of that for each of 2^1024 multiples: 360 bits are left
     exact = (numerator << BITS) // denominator
