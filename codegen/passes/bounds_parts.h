@@ -51,7 +51,7 @@ struct walk {
     struct held *now;
     int jumps, returns; /* seen so far */
     bool silent;        /* only the state is followed: no point is noted */
-    bool is_second;     /* silent, in the second iteration of a loop: of the points, what is sure is noted */
+    bool is_second;     /* silent, in the second iteration of a loop: points note only their sure bytes */
     long work;          /* steps left; none: nothing is known about the function */
     bool is_certain;    /* each call of the function comes here */
     bool has_place;     /* the caller has a place for the result */

@@ -23,7 +23,7 @@ struct dist_source {
 /* A buffer of the program or of the heap. */
 struct tensor {
     uint32_t number;    /* the same on all ranks; NO_TENSOR: its lifetime has ended */
-    bool is_everywhere; /* all ranks have all of it, as nobody has written it yet */
+    bool is_everywhere; /* all ranks have all of it, as no task has written it yet */
     bool is_settled;    /* its distribution no longer changes */
     bool is_written;    /* by a task */
     bool is_lent;       /* rank 0 has yet to send what the others cannot read */

@@ -1,7 +1,7 @@
 /* completion.c - what can be written at the cursor.
  * Idea       the text in front of the cursor says what kind of word it is; the good result knows the words.  Where
- *            there are too many for a list that is read, only those are sent that begin with what was typed, the client
- *            asks again when more is typed, and what is nearest comes first.
+ *            there are too many for a list that is read, only words that begin with the typed letters are sent, the
+ *            nearest first, and the client asks again when more is typed.
  * Tests      test/lsp/requests.py
  */
 #include "completion.h"

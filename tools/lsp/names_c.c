@@ -42,10 +42,10 @@ static void add_word(struct names_work *w, const struct kernel_ast *k, struct sp
 
 /* What stands before a word of the body. */
 struct before {
-    struct strbuf open; /* what was opened and not closed: ( [ { or, of the members of a struct or union, s */
+    struct strbuf open; /* brackets that are not closed yet: ( [ { or, of the members of a struct or union, s */
     char last, older;   /* the last two characters that are no blanks, outside comments and literals */
     bool is_tag;        /* the last word is struct, union or enum */
-    bool has_members;   /* ... or the tag behind it: a brace that comes now opens the members */
+    bool has_members;   /* ... or the tag after it: a brace that comes now opens the members */
     bool is_width;      /* of a member: what follows is its number of bits */
 };
 
@@ -63,10 +63,10 @@ static void see_mark(struct before *b, char c)
 static void see_marks(struct before *b, const char *p, const char *end)
 {
     while (p < end) {
-        const char *behind = c_text_skip(p, end);
-        if (!behind) return;
-        if (behind == p && !strchr(" \t\r\n\\", *p)) see_mark(b, *p);
-        p = behind > p ? behind : p + 1;
+        const char *after = c_text_skip(p, end);
+        if (!after) return;
+        if (after == p && !strchr(" \t\r\n\\", *p)) see_mark(b, *p);
+        p = after > p ? after : p + 1;
     }
 }
 
@@ -87,10 +87,10 @@ static void see_word(struct before *b, const char *text, size_t length)
 /* Does a word that stands here belong to a struct? */
 static bool is_of_struct(const struct before *b)
 {
-    const bool is_behind_dot = b->last == '.' && b->older != '.'; /* `case 1 ... N` of GNU C has more dots */
-    const bool is_behind_arrow = b->last == '>' && b->older == '-';
+    const bool is_after_dot = b->last == '.' && b->older != '.'; /* `case 1 ... N` of GNU C has more dots */
+    const bool is_after_arrow = b->last == '>' && b->older == '-';
     const bool is_declared = b->open.length > 0 && b->open.data[b->open.length - 1] == 's' && !b->is_width;
-    return is_behind_dot || is_behind_arrow || is_declared || b->is_tag;
+    return is_after_dot || is_after_arrow || is_declared || b->is_tag;
 }
 
 void names_of_c(struct names_work *w, const struct ast *kernel)
