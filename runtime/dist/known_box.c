@@ -24,8 +24,7 @@ static bool learn_axes(struct known_box *b, const struct distribution *home, con
     for (int32_t k = home->rank - 1; k >= 0; k--) {
         const uint64_t size = (uint64_t)home->shape[k], cell = (uint64_t)home->cell[k], grid = (uint64_t)home->grid[k];
         /* a cell or a grid that is larger than the dimension divides nothing */
-        b->axis[k] = (struct known_axis){.extent = (uint64_t)(box->high[k] - box->low[k]),
-                                         .size = size,
+        b->axis[k] = (struct known_axis){.size = size,
                                          .cell = cell,
                                          .grid = grid,
                                          .inverse_of_size = ptoi_inverse(size),
@@ -80,7 +79,7 @@ void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box 
         const struct known_axis *const x = &b->axis[k];
         const uint64_t row = ptoi_divide(begin, x->inverse_of_size), low = begin - row * x->size;
         box->low[k] = (int64_t)low;
-        box->high[k] = (int64_t)(low + x->extent);
+        box->high[k] = (int64_t)(low + b->extent[k]);
         begin = row;
     }
 }

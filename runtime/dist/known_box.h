@@ -22,7 +22,6 @@ enum { KNOWN_BOXES = 8 }; /* of a kernel: its first parameters */
 
 /* One dimension of the tensor; inverse_of_: ptoi_inverse(). */
 struct known_axis {
-    uint64_t extent; /* of the box */
     uint64_t size, cell, grid;
     uint64_t inverse_of_size, inverse_of_cell, inverse_of_grid;
     uint64_t ranks_apart; /* cells that are neighbours in it, inside of the grid */
@@ -91,9 +90,10 @@ static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTO
 
 /* false: a box that begins there leaves the dimension.  *rank grows by the ranks that its cell is apart from cell 0;
  * *is_one: it lies in that cell. */
-static inline bool ptoi_known_axis_pass(const struct known_axis *x, uint64_t low, uint64_t *rank, bool *is_one)
+static inline bool ptoi_known_axis_pass(const struct known_axis *x, uint64_t low, uint64_t extent, uint64_t *rank,
+                                        bool *is_one)
 {
-    const uint64_t high = low + x->extent, cell = ptoi_divide(low, x->inverse_of_cell);
+    const uint64_t high = low + extent, cell = ptoi_divide(low, x->inverse_of_cell);
     *is_one &= high - cell * x->cell <= x->cell;
     *rank += (cell - ptoi_divide(cell, x->inverse_of_grid) * x->grid) * x->ranks_apart;
     return high <= x->size;
@@ -107,13 +107,13 @@ static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t be
     const struct distribution *const home = &b->tensor->home;
     uint64_t rank = (uint64_t)home->first;
     bool is_one = home->first != NO_HOME;
-    const struct known_axis *x = &b->axis[home->rank - 1];
-    for (; x > b->axis; x--) {
+    for (int32_t k = home->rank - 1; k > 0; k--) {
+        const struct known_axis *const x = &b->axis[k];
         const uint64_t row = ptoi_divide(begin, x->inverse_of_size);
-        if (!ptoi_known_axis_pass(x, begin - row * x->size, &rank, &is_one)) return NO_BOX;
+        if (!ptoi_known_axis_pass(x, begin - row * x->size, b->extent[k], &rank, &is_one)) return NO_BOX;
         begin = row;
     }
-    if (!ptoi_known_axis_pass(x, begin, &rank, &is_one)) return NO_BOX;
+    if (!ptoi_known_axis_pass(b->axis, begin, b->extent[0], &rank, &is_one)) return NO_BOX;
     if (!is_one) return NO_HOME;
     return (int32_t)(rank < (uint64_t)ranks ? rank : rank % (uint64_t)ranks);
 }
