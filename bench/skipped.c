@@ -13,7 +13,7 @@
 #include "counted.h"
 #endif
 
-enum { SIDE = 512, TILE = 8, TILES = SIDE / TILE, MOST = 3 };
+enum { SIDE = 512, TILE = 8, TILES = SIDE / TILE, MOST = 3, ROWS = 4 };
 static float matrix[MOST][SIDE * SIDE];
 
 /* ---- rank 0 ------------------------------------------------------------------------------------------------------ */
@@ -76,14 +76,30 @@ static int never(const PTOArg *args)
     abort();
 }
 
-/* A kernel for each number of tiles. */
-static const PTOKernel kernels[MOST] = {{.name = "one", .worker = PTO_WORKER_VECTOR, .fn = never},
+/* A kernel for each number of tiles; two with a buffer between them. */
+static const PTOKernel kernels[ROWS] = {{.name = "one", .worker = PTO_WORKER_VECTOR, .fn = never},
                                         {.name = "two", .worker = PTO_WORKER_VECTOR, .fn = never},
-                                        {.name = "three", .worker = PTO_WORKER_VECTOR, .fn = never}};
+                                        {.name = "three", .worker = PTO_WORKER_VECTOR, .fn = never},
+                                        {.name = "between", .worker = PTO_WORKER_VECTOR, .fn = never}};
+static const PTOKernel makes = {.name = "makes", .worker = PTO_WORKER_VECTOR, .fn = never};
 
 static inline int64_t tile(int64_t n) { return n / TILES % TILES * TILE * SIDE + n % TILES * TILE; }
 
 #define TILE_OF(kind, which, n) kind(matrix[which], tile(n), PTO_STRIDED(PTO_F32, (TILE, TILE), (SIDE, 1)))
+
+/* Two tasks: one makes a buffer of two tiles, the other adds it to a third. */
+static int64_t submit_two(PTORuntime *rt, int64_t n)
+{
+    void *made = NULL;
+    pto_scope_begin(rt);
+    if (pto_submit_task(rt, &makes, ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INPUT, 2, 3 * n),
+                                                      PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F32, TILE, TILE))}), 3) < 0)
+        exit(1);
+    const int64_t number = pto_submit_task(rt, &kernels[3], ((PTOTaskParam[]){
+        PTO_INPUT_OF(made, 0, PTO_ARRAY(PTO_F32, TILE, TILE)), TILE_OF(PTO_INOUT, 0, n)}), 2);
+    pto_scope_end(rt);
+    return number;
+}
 
 static void submit(PTORuntime *rt, int tiles, int64_t count)
 {
@@ -94,6 +110,8 @@ static void submit(PTORuntime *rt, int tiles, int64_t count)
         else if (tiles == 2)
             number = pto_submit_task(rt, &kernels[1],
                                      ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INOUT, 0, n)}), 2);
+        else if (tiles == 4)
+            number = submit_two(rt, n);
         else
             number = pto_submit_task(rt, &kernels[2],
                                      ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INPUT, 2, 3 * n),
@@ -114,7 +132,7 @@ static void orchestrate(PTORuntime *rt, void *arg)
     const struct words *a = arg;
     const int64_t tasks = atoll(a->argv[1]);
     for (int i = 3; i < a->count; i++)
-        for (int t = 1; t <= MOST; t++) {
+        for (int t = 1; t <= ROWS; t++) {
             char text[64];
             if (strcmp(a->argv[i], kernels[t - 1].name) != 0) continue;
             submit(rt, t, tasks);
@@ -129,7 +147,7 @@ static void orchestrate(PTORuntime *rt, void *arg)
 {
     enum { ROUNDS = 200, TASKS = 4000 };
     (void)arg;
-    for (int t = 1; t <= MOST; t++) {
+    for (int t = 1; t <= ROWS; t++) {
         double best = 1e18;
         submit(rt, t, TASKS);
         for (int round = 0; round < ROUNDS; round++) {

@@ -24,18 +24,6 @@ uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text)
 
 enum { FAILS = 2 }; /* of what is reduced, beside hash and number of steps: is this rank about to fail? */
 
-void ptoi_dist_end_step(struct dist *d, const char *name)
-{
-    struct asked *a = &d->asked;
-    const uint64_t before = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0, words = a->end - a->begin;
-    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = ptoi_dist_mix(before, a->sum + words),
-                                                      .site = *d->core->orch.site,
-                                                      .name = name,
-                                                      .first_word = a->begin,
-                                                      .words = words};
-    a->begin = a->end;
-}
-
 static struct comparison comparison_now(struct dist *d)
 {
     d->compared = d->steps;

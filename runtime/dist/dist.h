@@ -126,8 +126,18 @@ static inline void ptoi_dist_begin_step(struct dist *d)
     d->asked.end = d->asked.begin;
     d->asked.sum = 0;
 }
-void ptoi_dist_end_step(struct dist *d, const char *name);
 static inline struct step *ptoi_dist_step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
+static inline void ptoi_dist_end_step(struct dist *d, const char *name)
+{
+    struct asked *a = &d->asked;
+    const uint64_t before = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0, words = a->end - a->begin;
+    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = ptoi_dist_mix(before, a->sum + words),
+                                                      .site = *d->core->orch.site,
+                                                      .name = name,
+                                                      .first_word = a->begin,
+                                                      .words = words};
+    a->begin = a->end;
+}
 /* disagree.c: the hashes of the ranks differ, and all of them call it: the run fails with what differs.
  * least_steps: of those that were compared, how many each rank has. */
 void ptoi_dist_fail_disagreement(struct dist *d, uint64_t least_steps);

@@ -13,7 +13,7 @@ struct known_box *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *
     const uint32_t line = pto_kernel_line_(kernel);
     k->line[line].kernel = kernel;
     k->line[line].name = name;
-    for (int i = 0; i < KNOWN_BOXES; i++) k->line[line].box[i].tensor = NULL;
+    for (int i = 0; i < KNOWN_BOXES; i++) k->line[line].box[i].form = NO_FORM;
     return k->line[line].box;
 }
 
@@ -23,15 +23,18 @@ static bool learn_axes(struct known_box *b, const struct distribution *home, con
     uint64_t elements = 1, apart = 1, product;
     for (int32_t k = home->rank - 1; k >= 0; k--) {
         const uint64_t size = (uint64_t)home->shape[k], cell = (uint64_t)home->cell[k], grid = (uint64_t)home->grid[k];
+        const uint64_t extent = (uint64_t)(box->high[k] - box->low[k]);
         /* a cell or a grid that is larger than the dimension divides nothing */
-        b->axis[k] = (struct known_axis){.size = size,
-                                         .cell = cell,
-                                         .grid = grid,
-                                         .inverse_of_size = ptoi_inverse(size),
-                                         .inverse_of_cell = cell < size ? ptoi_inverse(cell) : 0,
-                                         .inverse_of_grid = grid < size ? ptoi_inverse(grid) : 0,
-                                         .ranks_apart = apart};
-        b->extent[k] = (uint64_t)(box->high[k] - box->low[k]);
+        b->axis[home->rank - 1 - k] = (struct known_axis){.size = size,
+                                                          .cell = cell,
+                                                          .grid = grid,
+                                                          .inverse_of_size = ptoi_inverse(size),
+                                                          .inverse_of_cell = cell < size ? ptoi_inverse(cell) : 0,
+                                                          .inverse_of_grid = grid < size ? ptoi_inverse(grid) : 0,
+                                                          .begins = size - extent + 1,
+                                                          .begins_in_cell = extent <= cell ? cell - extent + 1 : 0,
+                                                          .ranks_apart = apart};
+        b->item[1 + k] = extent;
         elements *= size;
         apart *= grid;
     }
@@ -41,26 +44,25 @@ static bool learn_axes(struct known_box *b, const struct distribution *home, con
     return true;
 }
 
-/* What its item has in each step. */
-static void sum_item(struct known_box *b, int32_t index, int32_t axes)
+/* Its item, which has the extents already. */
+static void make_item(struct known_box *b, uint8_t kind, int32_t index, int32_t axes)
 {
-    b->head = asked_head(ASKED_BOX, index, axes + 1, 0, b->number);
-    const uint64_t row = asked_row(b->head), key = asked_key(row, 0);
-    b->sum = b->head * key;
-    for (int32_t k = 0; k < axes; k++) b->sum += b->extent[k] * asked_key(row, 1 + (uint64_t)k);
-    b->key_of_kind = asked_head(0, 0, 0, 1, 0) * key;
-    b->key_of_begin = asked_key(row, 1 + (uint64_t)axes);
+    b->item[0] = asked_head(ASKED_BOX, index, axes + 1, kind, b->number);
+    b->words = 2 + (uint64_t)axes;
+    const uint64_t row = asked_row(b->item[0]);
+    b->sum = 0;
+    for (uint64_t k = 0; k + 1 < b->words; k++) b->sum += b->item[k] * asked_key(row, k);
+    b->key_of_begin = asked_key(row, b->words - 1);
 }
 
 void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t index, const char *base, struct tensor *t,
                           const struct box *box)
 {
     const int64_t unit = p->rank == 0 ? p->bytes : pto_bytes_of_(p->type), home_unit = t->home.unit;
-    b->tensor = NULL;
+    b->form = NO_FORM;
     if (p->rank > FORM_RANK || (uint64_t)unit >> UNIT_BITS || unit % home_unit != 0 ||
-        (base - t->base) % home_unit != 0)
+        (base - t->base) % home_unit != 0 || t->home.first == NO_HOME)
         return;
-    b->form = ptoi_form_of(p);
     ptoi_form_extents(p, b->view);
     for (int k = 0; k < p->rank; k++)
         if (b->view[p->rank + k] < 0) return; /* it begins below its first element */
@@ -68,18 +70,21 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
     b->first = (base - t->base) / home_unit;
     b->step = unit / home_unit;
     b->number = t->number;
+    b->home = t->home.first;
+    b->rows = t->home.rank - 1;
     if (!learn_axes(b, &t->home, box)) return;
-    sum_item(b, index, t->home.rank);
+    make_item(b, p->kind, index, t->home.rank);
     b->tensor = t;
+    b->form = ptoi_known_form(p);
 }
 
 void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box *box)
 {
-    for (int32_t k = b->tensor->home.rank - 1; k >= 0; k--) {
-        const struct known_axis *const x = &b->axis[k];
+    for (int32_t k = b->rows; k >= 0; k--) {
+        const struct known_axis *const x = &b->axis[b->rows - k];
         const uint64_t row = ptoi_divide(begin, x->inverse_of_size), low = begin - row * x->size;
         box->low[k] = (int64_t)low;
-        box->high[k] = (int64_t)(low + b->extent[k]);
+        box->high[k] = (int64_t)(low + b->item[1 + k]);
         begin = row;
     }
 }

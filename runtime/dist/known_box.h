@@ -20,25 +20,38 @@
 
 enum { KNOWN_BOXES = 8 }; /* of a kernel: its first parameters */
 
+/* The kind, the type and the number of dimensions of a parameter. */
+static inline uint32_t ptoi_known_form(const PTOTaskParam *p)
+{
+    static const PTOTaskParam all = {.kind = UINT8_MAX, .type = UINT8_MAX, .rank = UINT8_MAX};
+    uint32_t form, mask;
+    memcpy(&form, p, sizeof form);
+    memcpy(&mask, &all, sizeof mask);
+    return form & mask;
+}
+#define NO_FORM UINT32_MAX /* nothing is known */
+
 /* One dimension of the tensor; inverse_of_: ptoi_inverse(). */
 struct known_axis {
     uint64_t size, cell, grid;
     uint64_t inverse_of_size, inverse_of_cell, inverse_of_grid;
-    uint64_t ranks_apart; /* cells that are neighbours in it, inside of the grid */
+    uint64_t begins, begins_in_cell; /* where the box may begin: in the dimension; in a cell, so that it lies in it */
+    uint64_t ranks_apart;            /* cells that are neighbours in it, inside of the grid */
 };
 
 struct known_box {
-    struct tensor *tensor; /* NULL: nothing is known */
-    uint32_t number;       /* of the tensor: a later one may have its place */
-    uint16_t form;         /* of the parameter, and its extents and strides; shared/view_form.h */
-    int64_t view[2 * FORM_RANK];
+    uint32_t form;   /* known_form() of the parameter */
+    uint32_t number; /* of the tensor: a later one may have its place */
     const char *base;
-    int64_t first, step;           /* the view begins at element first + at * step of the tensor */
-    uint64_t elements;             /* of the tensor */
-    uint64_t extent[PTO_MAX_RANK]; /* of the box */
-    uint64_t head, sum;            /* of its item, without the kind; the sum of the head and the extents */
-    uint64_t key_of_kind, key_of_begin;
-    struct known_axis axis[PTO_MAX_RANK];
+    int64_t view[2 * FORM_RANK]; /* its extents and strides; shared/view_form.h */
+    struct tensor *tensor;
+    int64_t first, step;                  /* the view begins at element first + at * step of the tensor */
+    uint64_t elements;                    /* of the tensor */
+    int32_t home, rows;                   /* of the first cell; the dimensions that have another one outside of them */
+    struct known_axis axis[PTO_MAX_RANK]; /* the innermost first */
+    uint64_t words; /* of its item, of which the last one is the first element, and the others are here */
+    uint64_t item[1 + PTO_MAX_RANK];
+    uint64_t sum, key_of_begin; /* of those here, each times its key; the key of the last one */
 };
 
 struct known_boxes {
@@ -61,7 +74,8 @@ static inline struct known_box *ptoi_known_boxes_of(struct known_boxes *k, const
     return k->line[line].kernel == kernel ? k->line[line].box : NULL;
 }
 
-/* The view, parameter `index`, is that box of the tensor, of which the program may use every byte. */
+/* The view, parameter `index`, is that box of the tensor, of which the program may use every byte.  Of a tensor that has
+ * no home yet nothing is learned. */
 void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t index, const char *base, struct tensor *t,
                           const struct box *box);
 
@@ -74,47 +88,45 @@ static inline uint64_t ptoi_divide(uint64_t n, uint64_t inverse)
 
 #define NO_ELEMENT UINT64_MAX
 
-/* The element of the tensor at which the view of a parameter begins, of a kind from PTO_PARAM_INPUT to PTO_PARAM_ACC.
- * NO_ELEMENT: it is not like the last one, or its tensor has to be looked at. */
+/* The element of the tensor at which the view of a parameter of the same form begins.  NO_ELEMENT: it is not like the
+ * last one, or its tensor has to be looked at. */
 static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)
 {
-    const struct tensor *const t = b->tensor;
     const char *base = p->buffer;
-    if (!t || (p->kind == PTO_PARAM_OUTPUT && !p->ref)) return NO_ELEMENT;
-    if (p->kind == PTO_PARAM_OUTPUT) memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
-    if (base != b->base || !ptoi_is_form(b->form, b->view, p)) return NO_ELEMENT;
-    if (t->number != b->number) return NO_ELEMENT;
+    if (p->kind == PTO_PARAM_OUTPUT) {
+        if (!p->ref) return NO_ELEMENT;
+        memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
+    }
+    if (base != b->base || b->tensor->number != b->number || !ptoi_has_extents(b->view, p)) return NO_ELEMENT;
     const uint64_t begin = (uint64_t)(b->first + p->at * b->step);
     return begin < b->elements ? begin : NO_ELEMENT;
 }
 
 /* false: a box that begins there leaves the dimension.  *rank grows by the ranks that its cell is apart from cell 0;
  * *is_one: it lies in that cell. */
-static inline bool ptoi_known_axis_pass(const struct known_axis *x, uint64_t low, uint64_t extent, uint64_t *rank,
-                                        bool *is_one)
+static inline bool ptoi_known_axis_pass(const struct known_axis *x, uint64_t low, uint64_t *rank, bool *is_one)
 {
-    const uint64_t high = low + extent, cell = ptoi_divide(low, x->inverse_of_cell);
-    *is_one &= high - cell * x->cell <= x->cell;
+    const uint64_t cell = ptoi_divide(low, x->inverse_of_cell);
+    if (PTO_RARE_(low - cell * x->cell >= x->begins_in_cell)) *is_one = false;
     *rank += (cell - ptoi_divide(cell, x->inverse_of_grid) * x->grid) * x->ranks_apart;
-    return high <= x->size;
+    return low < x->begins;
 }
 
-/* The rank of the cell in which all of a box with that first element lies, or NO_HOME; NO_BOX: it would go round the
- * end of a row, or leaves the tensor. */
+/* The rank of the cell in which all of a box with that first element lies; NO_HOME: it lies in several; NO_BOX: it would
+ * go round the end of a row, or leaves the tensor. */
 enum { NO_BOX = NO_HOME - 1 };
 static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t begin, int32_t ranks)
 {
-    const struct distribution *const home = &b->tensor->home;
-    uint64_t rank = (uint64_t)home->first;
-    bool is_one = home->first != NO_HOME;
-    for (int32_t k = home->rank - 1; k > 0; k--) {
-        const struct known_axis *const x = &b->axis[k];
+    const struct known_axis *x = b->axis;
+    uint64_t rank = (uint64_t)b->home;
+    bool is_one = true;
+    for (int32_t k = b->rows; k > 0; k--, x++) {
         const uint64_t row = ptoi_divide(begin, x->inverse_of_size);
-        if (!ptoi_known_axis_pass(x, begin - row * x->size, b->extent[k], &rank, &is_one)) return NO_BOX;
+        if (PTO_RARE_(!ptoi_known_axis_pass(x, begin - row * x->size, &rank, &is_one))) return NO_BOX;
         begin = row;
     }
-    if (!ptoi_known_axis_pass(b->axis, begin, b->extent[0], &rank, &is_one)) return NO_BOX;
-    if (!is_one) return NO_HOME;
+    if (PTO_RARE_(!ptoi_known_axis_pass(x, begin, &rank, &is_one))) return NO_BOX;
+    if (PTO_RARE_(!is_one)) return NO_HOME;
     return (int32_t)(rank < (uint64_t)ranks ? rank : rank % (uint64_t)ranks);
 }
 /* The box, if there is one. */

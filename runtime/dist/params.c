@@ -67,7 +67,7 @@ static bool add_known(struct dist *d, struct task *k, const struct known_box *kn
 {
     const PTOTaskParam *p = &k->params[k->index];
     struct use *const u = &k->use[k->uses];
-    if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC) return false;
+    if (ptoi_known_form(p) != known->form) return false;
     const uint64_t begin = ptoi_known_box_begin(known, p);
     if (begin == NO_ELEMENT) return false;
     u->home = ptoi_known_box_home(known, begin, d->ranks);

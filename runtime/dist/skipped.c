@@ -11,28 +11,38 @@
 #include "place.h"
 #include "submit/failing.h"
 
-enum { WORDS = 4 + KNOWN_BOXES * (2 + PTO_MAX_RANK) }; /* of a step, at most */
+enum {
+    COPIED = 4,                                           /* words of an item at once: a head and three extents */
+    WORDS = 4 + KNOWN_BOXES * (2 + PTO_MAX_RANK + COPIED) /* of a step, at most, and those that are copied too much */
+};
 
 /* A pass over the parameters. */
 struct skip {
-    uint64_t *word;                    /* the next one */
-    uint64_t sum;                      /* of those before it, each times its key */
-    int32_t runs, accumulates, writes; /* ranks: of the task, of its first accumulator, of its first write */
+    uint64_t *word; /* the next one */
+    uint64_t sum;   /* of those before it, each times its key */
+    int32_t runs;   /* the rank of the first accumulator, else of the first write */
     int32_t tensors;
+    int32_t others; /* 0: all have the same home */
     int32_t home[KNOWN_BOXES];
 };
-
-static inline void ask(struct skip *s, uint64_t word, uint64_t key)
-{
-    *s->word++ = word;
-    s->sum += word * key;
-}
 
 /* An item with one number. */
 static inline void ask_item(struct skip *s, uint64_t head, uint64_t number)
 {
-    ask(s, head, asked_key(asked_row(head), 0));
-    ask(s, number, asked_key(asked_row(head), 1));
+    s->word[0] = head;
+    s->word[1] = number;
+    s->word += 2;
+    s->sum += head * asked_key(asked_row(head), 0) + number * asked_key(asked_row(head), 1);
+}
+
+static inline void ask_box(struct skip *s, const struct known_box *known, uint64_t begin)
+{
+    memcpy(s->word, known->item, COPIED * sizeof *s->word);
+    if (PTO_RARE_(known->words > COPIED + 1))
+        memcpy(s->word + COPIED, known->item + COPIED, sizeof known->item - COPIED * sizeof *s->word);
+    s->word[known->words - 1] = begin;
+    s->word += known->words;
+    s->sum += known->sum + begin * known->key_of_begin;
 }
 
 /* Of what the task writes. */
@@ -49,20 +59,17 @@ static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTa
                                const struct known_box *known)
 {
     const uint64_t begin = ptoi_known_box_begin(known, p);
-    if (begin == NO_ELEMENT) return false;
+    if (PTO_RARE_(begin == NO_ELEMENT)) return false;
     const int32_t home = ptoi_known_box_home(known, begin, d->ranks);
-    if (home < 0 || home == d->me) return false;
-    const struct tensor *const t = known->tensor;
-    s->word[0] = known->head | (uint64_t)p->kind << 24;
-    memcpy(s->word + 1, known->extent, sizeof known->extent); /* there is room */
-    s->word += 1 + t->home.rank;
-    s->sum += known->sum + p->kind * known->key_of_kind;
-    ask(s, begin, known->key_of_begin);
-    s->home[s->tensors++] = home;
+    if (PTO_RARE_(home < 0 || home == d->me)) return false;
+    ask_box(s, known, begin);
+    s->home[s->tensors] = home;
+    s->others |= home ^ s->home[0];
+    s->tensors++;
     if (p->kind == PTO_PARAM_INPUT) return true;
+    const struct tensor *const t = known->tensor;
     if (t->is_everywhere || !t->is_written || (t->copies.all.first && has_copies(d, known, begin))) return false;
-    if (s->writes == NO_HOME) s->writes = home;
-    if (p->kind == PTO_PARAM_ACC && s->accumulates == NO_HOME) s->accumulates = home;
+    if (s->runs == NO_HOME) s->runs = home;
     return true;
 }
 
@@ -70,15 +77,21 @@ static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTa
 static inline bool pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
                         const struct known_box *known)
 {
+    bool accumulates = false;
     for (int32_t i = 0; i < count; i++) {
-        const PTOTaskParam *p = &params[i];
-        if (p->kind >= PTO_PARAM_INPUT && p->kind <= PTO_PARAM_ACC) {
+        const PTOTaskParam *const p = &params[i];
+        if (ptoi_known_form(p) == known[i].form) {
+            if (PTO_RARE_(p->kind == PTO_PARAM_ACC && !accumulates)) {
+                accumulates = true;
+                s->runs = NO_HOME; /* it is executed where the first accumulator lies */
+            }
             if (!pass_tensor(d, s, p, &known[i])) return false;
         } else if (p->kind == PTO_PARAM_SCALAR) {
             ask_item(s, asked_head(ASKED_SCALAR, i, 1, 0, 0), (uint64_t)p->value.i64);
         } else if (p->kind == PTO_PARAM_PRIORITY || p->kind == PTO_PARAM_NAME) {
             const uint64_t head = asked_head(ASKED_PARAM, i, 0, p->kind, 0);
-            ask(s, head, asked_key(asked_row(head), 0));
+            *s->word++ = head;
+            s->sum += head * asked_key(asked_row(head), 0);
         } else {
             return false;
         }
@@ -87,7 +100,7 @@ static inline bool pass(const struct dist *d, struct skip *s, const PTOTaskParam
 }
 
 /* Does a piece go from a home to the rank of the task, or back, and this rank has to know it? */
-static inline bool is_message(const struct dist *d, const struct skip *s)
+static bool is_message(const struct dist *d, const struct skip *s)
 {
     for (int32_t i = 0; i < s->tensors; i++)
         if (s->home[i] != s->runs && ptoi_copies_keep(&d->copies, s->home[i], s->runs)) return true;
@@ -97,20 +110,19 @@ static inline bool is_message(const struct dist *d, const struct skip *s)
 bool ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     uint64_t name, *const word = ptoi_ask_several(&d->asked, WORDS);
-    struct skip s;
     if (!word || !kernel || !params || (uint32_t)count > KNOWN_BOXES || d->plan || d->packs || d->held_count > 0 ||
         ptoi_orch_has_failed(&d->core->orch) || ptoi_dist_is_time_to_compare(d))
         return false;
     const struct known_box *const known = ptoi_known_boxes_of(&d->known, kernel, &name);
     if (!known) return false;
+    struct skip s;
     s.word = word;
-    s.accumulates = s.writes = NO_HOME;
-    s.tensors = 0;
     s.sum = 0;
+    s.runs = NO_HOME;
+    s.tensors = s.others = 0;
     ask_item(&s, asked_head(ASKED_TASK, 0, 1, 0, 0), name);
     if (!pass(d, &s, params, count, known)) return false;
-    s.runs = s.accumulates != NO_HOME ? s.accumulates : s.writes;
-    if (s.runs == NO_HOME || is_message(d, &s)) return false;
+    if (s.runs == NO_HOME || (s.others && is_message(d, &s))) return false;
     ask_item(&s, asked_head(ASKED_RANK, 0, 1, 0, 0), (uint64_t)s.runs);
     d->number = load_relaxed(&d->tasks);     /* relaxed: see dist.h */
     store_relaxed(&d->tasks, d->number + 1); /* likewise */

@@ -36,11 +36,11 @@ static inline void ptoi_form_extents(const PTOTaskParam *p, int64_t *extent)
     }
 }
 
-/* Has the parameter that form and these extents, and does it begin at an element that is not far? */
-static inline bool ptoi_is_form(uint16_t form, const int64_t *extent, const PTOTaskParam *p)
+/* Has a parameter of that form these extents, and does it begin at an element that is not far? */
+static inline bool ptoi_has_extents(const int64_t *extent, const PTOTaskParam *p)
 {
     const int64_t *const shape = p->shape, *const stride = p->stride, *const e = extent;
-    if (PTO_RARE_(ptoi_form_of(p) != form || (uint64_t)p->at >> FORM_AT_BITS)) return false;
+    if (PTO_RARE_((uint64_t)p->at >> FORM_AT_BITS)) return false;
     if (p->rank == 0) return p->bytes == e[0];
     if (PTO_RARE_(!shape || shape[0] != e[0])) return false;
     if (p->rank == 1) return stride ? stride[0] == e[1] : e[1] == 1;

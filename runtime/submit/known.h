@@ -50,7 +50,7 @@ static inline struct known_view *ptoi_known_of(struct known *k, const PTOKernel 
 
 static inline bool ptoi_is_known(const struct known_view *v, const PTOTaskParam *p)
 {
-    return ptoi_is_form(v->form, v->extent, p);
+    return !PTO_RARE_(v->form != ptoi_form_of(p)) && ptoi_has_extents(v->extent, p);
 }
 
 #endif

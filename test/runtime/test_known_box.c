@@ -62,6 +62,7 @@ static bool is_same(const struct box *a, const struct box *b, int32_t rank)
 static bool find(const struct known_box *known, const PTOTaskParam *p, struct box *box)
 {
     enum { RANKS = 5 };
+    if (ptoi_known_form(p) != known->form) return false;
     const uint64_t begin = ptoi_known_box_begin(known, p);
     const int32_t home = begin == NO_ELEMENT ? NO_BOX : ptoi_known_box_home(known, begin, RANKS);
     if (home == NO_BOX) return false;
@@ -76,7 +77,7 @@ TEST(a_later_view_has_the_box_that_a_look_finds)
     rng_state = 1;
     for (int i = 0; i < VIEWS; i++) {
         struct tensor t = any_tensor();
-        struct known_box known = {0};
+        struct known_box known = {.form = NO_FORM};
         struct box first, later, want;
         int64_t shape[PTO_MAX_RANK], stride[PTO_MAX_RANK];
         PTOTaskParam p = any_view(&t, shape, stride);
@@ -101,7 +102,7 @@ TEST(another_form_or_tensor_is_looked_at)
     struct tensor t = {.number = 3, .is_settled = true, .base = (char *)4096, .bytes = 8 * 8 * 4};
     t.home = (struct distribution){.rank = 2, .unit = 4, .shape = {8, 8}, .cell = {4, 8}, .grid = {2, 1}};
     int64_t shape[2] = {2, 4}, stride[2] = {8, 1};
-    struct known_box known = {0};
+    struct known_box known = {.form = NO_FORM};
     struct box box;
     PTOTaskParam p = {
         .kind = PTO_PARAM_INPUT, .type = PTO_F32, .rank = 2, .buffer = t.base, .shape = shape, .stride = stride};
@@ -132,6 +133,8 @@ TEST(another_form_or_tensor_is_looked_at)
     void *made = NULL;
     p.kind = PTO_PARAM_OUTPUT;
     p.ref = &made;
+    EXPECT(!find(&known, &p, &box));
+    ptoi_known_box_learn(&known, &p, 0, t.base, &t, &box);
     EXPECT(!find(&known, &p, &box));
     made = t.base;
     EXPECT(find(&known, &p, &box));
