@@ -9,7 +9,7 @@
  * Blocks     ptoi_dist_agree and ptoi_dist_end: until all ranks have come.  ptoi_dist_compare: until they have come to
  *            the comparison before.
  * Tests      test/wire */
-#include "dist.h"
+#include "held.h"
 #include "debug/crash.h"
 #include "shared/map_memory.h"
 #include "submit/failing.h"

@@ -13,11 +13,13 @@
 #ifndef PTOI_DIST_H
 #define PTOI_DIST_H
 #include "asked.h"
-#include "held.h"
 #include "known_box.h"
 #include "plan.h"
 #include "tensor.h"
 #include "transfer.h"
+
+struct held;
+enum { HELD_TASKS = 8 };
 
 /* What the calls of the orchestration do on one rank. */
 struct local_calls {

@@ -4,15 +4,18 @@
 
 static const int64_t *copy_numbers(int64_t *to, const int64_t *from, int32_t count)
 {
-    return from ? memcpy(to, from, (size_t)count * sizeof *from) : NULL;
+    if (!from) return NULL;
+    for (int32_t i = 0; i < count; i++) to[i] = from[i];
+    return to;
 }
 
-void ptoi_held_copy(struct held *h, const PTOTaskParam *params, int32_t count)
+void ptoi_held_copy(struct held *h, const struct task *k)
 {
-    h->count = count;
-    for (int32_t i = 0; i < count; i++) {
+    memcpy(&h->task, k, offsetof(struct task, use) + (size_t)k->uses * sizeof *k->use);
+    h->task.params = h->params;
+    for (int32_t i = 0; i < k->count; i++) {
         PTOTaskParam *p = &h->params[i];
-        *p = params[i];
+        *p = k->params[i];
         p->shape = copy_numbers(h->shape[i], p->shape, p->rank);
         p->stride = copy_numbers(h->stride[i], p->stride, p->rank);
         if (p->kind != PTO_PARAM_OUTPUT) continue;

@@ -8,13 +8,14 @@ void ptoi_known_boxes_begin(struct known_boxes *k)
     for (int i = 0; i < PTO_FAST_LINES; i++) k->line[i].kernel = NULL;
 }
 
-struct known_box *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, uint64_t name)
+struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, uint64_t name)
 {
-    const uint32_t line = pto_kernel_line_(kernel);
-    k->line[line].kernel = kernel;
-    k->line[line].name = name;
-    for (int i = 0; i < KNOWN_BOXES; i++) k->line[line].box[i].form = NO_FORM;
-    return k->line[line].box;
+    struct known_kernel *const line = &k->line[pto_kernel_line_(kernel)];
+    line->kernel = kernel;
+    line->name = name;
+    line->makes_buffers = false;
+    for (int i = 0; i < KNOWN_BOXES; i++) line->box[i].form = NO_FORM;
+    return line;
 }
 
 /* false: the tensor is so large that it cannot be divided by multiplying. */
@@ -73,6 +74,7 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
     b->home = t->home.first;
     b->rows = t->home.rank - 1;
     if (!learn_axes(b, &t->home, box)) return;
+    b->box_elements = ptoi_box_elements(box, t->home.rank);
     make_item(b, p->kind, index, t->home.rank);
     b->tensor = t;
     b->form = ptoi_known_form(p);

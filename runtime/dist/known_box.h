@@ -45,8 +45,9 @@ struct known_box {
     const char *base;
     int64_t view[2 * FORM_RANK]; /* its extents and strides; shared/view_form.h */
     struct tensor *tensor;
-    int64_t first, step;                  /* the view begins at element first + at * step of the tensor */
-    uint64_t elements;                    /* of the tensor */
+    int64_t first, step; /* the view begins at element first + at * step of the tensor */
+    uint64_t elements;   /* of the tensor */
+    int64_t box_elements;
     int32_t home, rows;                   /* of the first cell; the dimensions that have another one outside of them */
     struct known_axis axis[PTO_MAX_RANK]; /* the innermost first */
     uint64_t words; /* of its item, of which the last one is the first element, and the others are here */
@@ -54,24 +55,27 @@ struct known_box {
     uint64_t sum, key_of_begin; /* of those here, each times its key; the key of the last one */
 };
 
+/* What is known of the parameters of a kernel. */
+struct known_kernel {
+    const PTOKernel *kernel;
+    uint64_t name;      /* the hash of its name */
+    bool makes_buffers; /* its last task did */
+    struct known_box box[KNOWN_BOXES];
+};
+
 struct known_boxes {
-    struct {
-        const PTOKernel *kernel;
-        uint64_t name; /* the hash of its name */
-        struct known_box box[KNOWN_BOXES];
-    } line[PTO_FAST_LINES]; /* by kernel, pto_kernel_line_() */
+    struct known_kernel line[PTO_FAST_LINES]; /* pto_kernel_line_() */
 };
 
 /* Nothing is known. */
 void ptoi_known_boxes_begin(struct known_boxes *k);
 /* The same of one kernel, whose name has that hash. */
-struct known_box *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, uint64_t name);
-/* The first of KNOWN_BOXES, and the hash of its name; NULL: the kernel is not known. */
-static inline struct known_box *ptoi_known_boxes_of(struct known_boxes *k, const PTOKernel *kernel, uint64_t *name)
+struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, uint64_t name);
+/* NULL: the kernel is not known. */
+static inline struct known_kernel *ptoi_known_boxes_of(struct known_boxes *k, const PTOKernel *kernel)
 {
-    const uint32_t line = pto_kernel_line_(kernel);
-    *name = k->line[line].name;
-    return k->line[line].kernel == kernel ? k->line[line].box : NULL;
+    struct known_kernel *const line = &k->line[pto_kernel_line_(kernel)];
+    return line->kernel == kernel ? line : NULL;
 }
 
 /* The view, parameter `index`, is that box of the tensor, of which the program may use every byte.  Of a tensor that has

@@ -9,21 +9,30 @@
 #include "submit/failing.h"
 #include <string.h>
 
-/* The next use has its tensor, its box and the home of that. */
-static void take_use(struct dist *d, struct task *k, struct tensor *t, bool reads, bool writes)
+/* The next use has its box and the home of that. */
+static void take_use(struct task *k, struct tensor *t, int64_t elements, bool reads, bool writes)
 {
     struct use *u = &k->use[k->uses++];
     u->tensor = t;
     u->reads = reads;
     u->writes = writes;
-    u->bytes = ptoi_box_elements(&u->box, t->home.rank) * t->home.unit;
+    u->bytes = elements * t->home.unit;
+}
+
+/* The same of a box of which nothing is known. */
+static void take_new_use(struct dist *d, struct task *k, struct tensor *t, bool reads, bool writes)
+{
+    const struct box *box = &k->use[k->uses].box;
+    int64_t begin = 0, elements = 1;
     ptoi_ask_item(&d->asked, asked_head(ASKED_BOX, k->index, t->home.rank + 1, k->params[k->index].kind, t->number));
-    int64_t begin = 0;
     for (int32_t i = 0; i < t->home.rank; i++) {
-        begin = begin * t->home.shape[i] + u->box.low[i];
-        ptoi_ask(&d->asked, (uint64_t)(u->box.high[i] - u->box.low[i]));
+        const int64_t extent = box->high[i] - box->low[i];
+        begin = begin * t->home.shape[i] + box->low[i];
+        elements *= extent;
+        ptoi_ask(&d->asked, (uint64_t)extent);
     }
     ptoi_ask(&d->asked, (uint64_t)begin);
+    take_use(k, t, elements, reads, writes);
 }
 
 /* *is_box: it is a box of its tensor. */
@@ -42,7 +51,7 @@ static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, 
     struct use *const u = &k->use[k->uses];
     *is_box = ptoi_home_box(&t->home, region, &u->box);
     u->home = ptoi_home_of_box(&t->home, d->ranks, &u->box);
-    take_use(d, k, t, reads || !*is_box, writes); /* Note [boxes] */
+    take_new_use(d, k, t, reads || !*is_box, writes); /* Note [boxes] */
     return PTO_OK;
 }
 
@@ -50,15 +59,18 @@ static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, 
 static void add_output(struct dist *d, struct task *k, const PTOArg *view)
 {
     ptoi_ask_item(&d->asked, asked_head(ASKED_OUTPUT, k->index, view->rank, 0, 0));
-    struct distribution *made = &k->made[k->outputs];
-    *made = (struct distribution){
-        .rank = view->rank, .unit = (int32_t)pto_type_bytes((PTOType)view->type), .first = NO_HOME};
+    struct output *const made = &k->output[k->outputs++];
+    struct distribution *const home = &made->home;
+    home->rank = view->rank;
+    home->unit = (int32_t)pto_type_bytes((PTOType)view->type);
+    home->first = NO_HOME;
     for (int i = 0; i < view->rank; i++) {
-        made->shape[i] = made->cell[i] = view->shape[i];
-        made->grid[i] = 1;
+        home->shape[i] = home->cell[i] = view->shape[i];
+        home->grid[i] = 1;
         ptoi_ask(&d->asked, (uint64_t)view->shape[i]);
     }
-    k->output[k->outputs++] = k->index;
+    made->index = k->index;
+    made->bytes = ptoi_home_bytes(home);
     k->writes_some = true;
 }
 
@@ -76,7 +88,37 @@ static bool add_known(struct dist *d, struct task *k, const struct known_box *kn
     const bool writes = p->kind != PTO_PARAM_INPUT;
     k->writes_some |= writes;
     if (p->kind == PTO_PARAM_ACC && k->accumulator < 0) k->accumulator = k->uses;
-    take_use(d, k, known->tensor, p->kind != PTO_PARAM_OUTPUT, writes);
+    for (uint64_t i = 0; i + 1 < known->words; i++) ptoi_ask_summed(&d->asked, known->item[i]);
+    ptoi_ask_summed(&d->asked, begin);
+    d->asked.sum += known->sum + begin * known->key_of_begin;
+    take_use(k, known->tensor, known->box_elements, p->kind != PTO_PARAM_OUTPUT, writes);
+    return true;
+}
+
+/* The view is all of a buffer that a task has made, in the same form. */
+static bool add_whole(struct dist *d, struct task *k)
+{
+    const PTOTaskParam *p = &k->params[k->index];
+    const char *base = p->buffer;
+    if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || p->rank == 0 || p->at != 0 || !p->shape) return false;
+    if (p->kind == PTO_PARAM_OUTPUT) memcpy(&base, p->ref, sizeof base);
+    const uint32_t buffer = ptoi_orch_holder(&d->core->orch, base);
+    struct tensor *t = buffer ? d->heap[buffer] : NULL;
+    if (!t || t->base != base || t->home.rank != p->rank || t->home.unit != pto_bytes_of_(p->type)) return false;
+    struct use *const u = &k->use[k->uses];
+    int64_t apart = 1;
+    for (int n = p->rank - 1; n >= 0; n--) {
+        if (p->shape[n] != t->home.shape[n] || t->home.cell[n] != p->shape[n] || (p->stride && p->stride[n] != apart))
+            return false;
+        apart *= p->shape[n];
+        u->box.low[n] = 0;
+        u->box.high[n] = p->shape[n];
+    }
+    u->home = t->home.first;
+    const bool writes = p->kind != PTO_PARAM_INPUT;
+    k->writes_some |= writes;
+    if (p->kind == PTO_PARAM_ACC && k->accumulator < 0) k->accumulator = k->uses;
+    take_new_use(d, k, t, p->kind != PTO_PARAM_OUTPUT, writes);
     return true;
 }
 
@@ -94,7 +136,7 @@ static void learn(const struct dist *d, const struct task *k, const char *base, 
 /* known: NULL: nothing of it is remembered. */
 static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *kernel, struct known_box *known)
 {
-    if (known && add_known(d, k, known)) return PTO_OK;
+    if ((known && add_known(d, k, known)) || add_whole(d, k)) return PTO_OK;
     const PTOTaskParam *p = &k->params[k->index];
     struct orchestrator *o = &d->core->orch;
     PTOTaskParam plain = *p;
@@ -152,12 +194,8 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
                                 int32_t count)
 {
     PTOStatus status = PTO_OK;
-    uint64_t name;
-    struct known_box *known = ptoi_known_boxes_of(&d->known, kernel, &name);
-    if (!known) {
-        name = ptoi_dist_mix_text(1, ptoi_dist_kernel_name(kernel));
-        known = ptoi_known_boxes_take(&d->known, kernel, name);
-    }
+    struct known_kernel *known = ptoi_known_boxes_of(&d->known, kernel);
+    if (!known) known = ptoi_known_boxes_take(&d->known, kernel, ptoi_dist_mix_text(1, ptoi_dist_kernel_name(kernel)));
     k->params = params;
     k->count = count;
     k->uses = k->outputs = 0;
@@ -166,7 +204,7 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
     k->priority.kind = k->at.kind = 0;
     ptoi_dist_begin_step(d);
     ptoi_ask_item(&d->asked, asked_head(ASKED_TASK, 0, 1, 0, 0));
-    ptoi_ask(&d->asked, name);
+    ptoi_ask(&d->asked, known->name);
     for (int32_t i = 0; i < count && status == PTO_OK; i++) {
         k->index = i;
         if (params[i].kind == PTO_PARAM_SCALAR) {
@@ -180,8 +218,9 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
             if (params[i].kind == PTO_PARAM_AT) k->at = params[i];
         } else if (k->uses + 2 <= 2 * PTO_MAX_PARAMS &&
                    k->outputs < PTO_MAX_PARAMS) { /* else the submit refuses them */
-            status = add_tensor(d, k, kernel, i < KNOWN_BOXES ? &known[i] : NULL);
+            status = add_tensor(d, k, kernel, i < KNOWN_BOXES ? &known->box[i] : NULL);
         }
     }
+    known->makes_buffers = k->outputs > 0;
     return status;
 }

@@ -14,8 +14,16 @@ struct use {
     struct tensor *tensor;
     struct box box;
     int64_t bytes; /* of the box */
-    int32_t home;  /* of the cell in which it lies; NO_HOME: of several, or it had none when the task was read */
+    int32_t home;  /* of the cell in which it lies; NO_HOME: of several, or the tensor has none yet */
     bool reads, writes;
+};
+
+/* A new buffer of a task. */
+struct output {
+    int32_t index; /* of its parameter */
+    int64_t bytes;
+    struct distribution home;
+    struct tensor *tensor; /* when it has an address */
 };
 
 /* A task that is being submitted. */
@@ -29,8 +37,7 @@ struct task {
     PTOTaskParam at;       /* likewise */
     int32_t index;         /* of the parameter that is being read */
     struct use use[2 * PTO_MAX_PARAMS];
-    int32_t output[PTO_MAX_PARAMS];           /* parameters that make buffers */
-    struct distribution made[PTO_MAX_PARAMS]; /* these */
+    struct output output[PTO_MAX_PARAMS];
 };
 
 /* params.c: fills what the parameters say of the task; it has no rank yet. */

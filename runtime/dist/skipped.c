@@ -109,19 +109,19 @@ static bool is_message(const struct dist *d, const struct skip *s)
 
 bool ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
-    uint64_t name, *const word = ptoi_ask_several(&d->asked, WORDS);
+    uint64_t *const word = ptoi_ask_several(&d->asked, WORDS);
     if (!word || !kernel || !params || (uint32_t)count > KNOWN_BOXES || d->plan || d->packs || d->held_count > 0 ||
         ptoi_orch_has_failed(&d->core->orch) || ptoi_dist_is_time_to_compare(d))
         return false;
-    const struct known_box *const known = ptoi_known_boxes_of(&d->known, kernel, &name);
-    if (!known) return false;
+    const struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
+    if (!known || known->makes_buffers) return false;
     struct skip s;
     s.word = word;
     s.sum = 0;
     s.runs = NO_HOME;
     s.tensors = s.others = 0;
-    ask_item(&s, asked_head(ASKED_TASK, 0, 1, 0, 0), name);
-    if (!pass(d, &s, params, count, known)) return false;
+    ask_item(&s, asked_head(ASKED_TASK, 0, 1, 0, 0), known->name);
+    if (!pass(d, &s, params, count, known->box)) return false;
     if (s.runs == NO_HOME || (s.others && is_message(d, &s))) return false;
     ask_item(&s, asked_head(ASKED_RANK, 0, 1, 0, 0), (uint64_t)s.runs);
     d->number = load_relaxed(&d->tasks);     /* relaxed: see dist.h */

@@ -5,7 +5,7 @@
  * before all later ones, and a home sends what the program had written there so far.  Nothing else orders two ranks.
  *
  * Tests      test/wire */
-#include "place.h"
+#include "held.h"
 #include "shared/task.h"
 #include "submit/failing.h"
 #include <string.h>
@@ -111,9 +111,9 @@ static PTOStatus name_outputs(struct dist *d, const struct task *k)
 {
     PTOStatus status = PTO_OK;
     for (int32_t i = 0; i < k->outputs && status == PTO_OK; i++) {
-        const PTOTaskParam *p = &k->params[k->output[i]];
+        const PTOTaskParam *p = &k->params[k->output[i].index];
         void *base = NULL;
-        status = d->local.alloc(d->rt, p->scope, ptoi_home_bytes(&k->made[i]), &base);
+        status = d->local.alloc(d->rt, p->scope, k->output[i].bytes, &base);
         if (status == PTO_OK) memcpy(p->ref, &base, sizeof base);
     }
     return status;
@@ -125,12 +125,13 @@ static PTOStatus own_outputs(struct dist *d, struct task *k, int64_t number)
     struct orchestrator *o = &d->core->orch;
     for (int32_t i = 0; i < k->outputs; i++) {
         void *base;
-        memcpy(&base, k->params[k->output[i]].ref, sizeof base);
+        struct output *const made = &k->output[i];
+        memcpy(&base, k->params[made->index].ref, sizeof base);
         struct buffer_record *r = ptoi_record(&o->scopes, ptoi_orch_holder(o, base));
         r->maker = (uint64_t)number;
         r->output = (uint8_t)i;
-        k->made[i].first = k->runs;
-        struct tensor *t = ptoi_dist_add(d, base, ptoi_home_bytes(&k->made[i]), &k->made[i]);
+        made->home.first = k->runs;
+        struct tensor *t = made->tensor = ptoi_dist_add(d, base, made->bytes, &made->home);
         if (!t) return PTO_ERR_NOMEM;
         t->is_settled = true;
         if (d->plan && k->runs != NO_HOME) plan_output(d, t);
@@ -149,9 +150,6 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
 {
     PTOStatus status = PTO_OK;
     d->number = number;
-    ptoi_ask_item(&d->asked, asked_head(ASKED_RANK, 0, 1, 0, 0));
-    ptoi_ask(&d->asked, (uint64_t)k->runs);
-    ptoi_dist_end_step(d, ptoi_dist_kernel_name(kernel));
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
         if (k->use[i].reads) status = bring(d, k->use[i].tensor, &k->use[i].box, k->use[i].home, k->runs, &k->priority);
     if (status == PTO_OK) status = ptoi_dist_send_packed(d, k->runs, &k->priority);
@@ -183,7 +181,23 @@ static bool can_be_held(const struct dist *d, const struct task *k)
     return d->ranks > 1 && k->outputs > 0 && !k->writes_empty && k->at.kind == 0;
 }
 
-/* The buffers have no home until the task is submitted. */
+/* Its new buffers, which have no home yet, are uses from now on. */
+static void use_outputs(struct task *k)
+{
+    for (int32_t i = 0; i < k->outputs; i++) {
+        const struct output *const made = &k->output[i];
+        struct use *const u = &k->use[k->uses++];
+        u->tensor = made->tensor;
+        u->bytes = made->bytes;
+        u->home = NO_HOME;
+        u->reads = false;
+        u->writes = true;
+        for (int32_t n = 0; n < made->home.rank; n++) u->box.low[n] = 0, u->box.high[n] = made->home.shape[n];
+    }
+    k->outputs = 0;
+}
+
+/* The buffers have no home until the task has a rank. */
 static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, int64_t number)
 {
     PTOStatus status = d->held_count == HELD_TASKS ? ptoi_dist_flush(d) : PTO_OK;
@@ -197,9 +211,11 @@ static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, i
     k->runs = NO_HOME;
     status = own_outputs(d, k, number);
     h->end_tensor = d->tensors;
-    ptoi_held_copy(h, k->params, k->count);
-    d->held_count += status == PTO_OK;
-    return status;
+    if (status != PTO_OK) return status;
+    use_outputs(k);
+    ptoi_held_copy(h, k);
+    d->held_count++;
+    return PTO_OK;
 }
 
 static bool does_read(const struct task *k, const struct held *h)
@@ -210,21 +226,45 @@ static bool does_read(const struct task *k, const struct held *h)
     return false;
 }
 
-/* Submits the tasks that were held back, in their order: those whose buffers the next task reads on its rank. */
-static PTOStatus flush(struct dist *d, const struct task *next, int32_t rank)
+/* The buffers that the task uses may have their home meanwhile. */
+static void look_again(const struct dist *d, struct task *k)
+{
+    for (int32_t i = 0; i < k->uses; i++)
+        if (k->use[i].home == NO_HOME)
+            k->use[i].home = ptoi_home_of_box(&k->use[i].tensor->home, d->ranks, &k->use[i].box);
+}
+
+static void ask_rank(struct dist *d, const struct task *k)
+{
+    ptoi_ask_item(&d->asked, asked_head(ASKED_RANK, 0, 1, 0, 0));
+    ptoi_ask(&d->asked, (uint64_t)k->runs);
+}
+
+/* The tasks that are held back have a rank from now on: that of the next task, if it reads their buffers. */
+static void place_held(struct dist *d, const struct task *next, int32_t rank)
+{
+    for (int32_t i = 0; i < d->held_count; i++) {
+        struct held *const h = &d->held[i];
+        struct task *const k = &h->task;
+        look_again(d, k);
+        k->runs = rank != NO_HOME && does_read(next, h) ? rank : ptoi_place_by_reads(d, k, h->number);
+        ask_rank(d, k);
+        for (int32_t n = 0; n < k->uses; n++)
+            if (k->use[n].writes) k->use[n].tensor->home.first = k->use[n].home = k->runs;
+    }
+}
+
+/* In their order; all have a rank. */
+static PTOStatus submit_held(struct dist *d)
 {
     const PTOSite *const site = *d->core->orch.site;
     const int32_t count = d->held_count;
     PTOStatus status = PTO_OK;
     d->held_count = 0;
     for (int32_t i = 0; i < count && status == PTO_OK; i++) {
-        const struct held *h = &d->held[i];
-        struct task k;
+        struct held *const h = &d->held[i];
         pto_at(d->rt, h->site);
-        status = ptoi_dist_read_params(d, &k, h->kernel, h->params, h->count);
-        if (status != PTO_OK) break;
-        k.runs = rank != NO_HOME && does_read(next, h) ? rank : ptoi_place_by_reads(d, &k, h->number);
-        status = submit(d, &k, h->kernel, h->number);
+        status = submit(d, &h->task, h->kernel, h->number);
     }
     pto_at(d->rt, site);
     return status;
@@ -233,7 +273,11 @@ static PTOStatus flush(struct dist *d, const struct task *next, int32_t rank)
 PTOStatus ptoi_dist_flush(struct dist *d)
 {
     if (ptoi_orch_has_failed(&d->core->orch)) d->held_count = 0;
-    return d->held_count > 0 ? flush(d, NULL, NO_HOME) : PTO_OK;
+    if (d->held_count == 0) return PTO_OK;
+    ptoi_dist_begin_step(d);
+    place_held(d, NULL, NO_HOME);
+    ptoi_dist_end_step(d, NULL);
+    return submit_held(d);
 }
 
 /* ---- the program's call ------------------------------------------------------------------------------------------ */
@@ -253,20 +297,20 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
     const int64_t number = load_relaxed(&d->tasks); /* relaxed: see dist.h */
     store_relaxed(&d->tasks, number + 1); /* where the heap is full, folds are submitted before this task is */
-    if (can_be_held(d, &k)) {
-        status = hold(d, &k, kernel, number);
-        return status == PTO_OK ? number : status;
+    const bool is_held = can_be_held(d, &k), has_held = d->held_count > 0;
+    if (!is_held) {
+        const bool is_there = k.at.kind == PTO_PARAM_AT && k.at.buffer; /* the buffer may be one of theirs */
+        if (has_held && is_there) place_held(d, NULL, NO_HOME);
+        k.runs = ptoi_place_by_result(d, &k);
+        if (has_held && !is_there) place_held(d, &k, k.runs);
+        if (has_held) look_again(d, &k);
+        if (k.runs == NO_HOME) k.runs = ptoi_place_by_reads(d, &k, number);
+        ask_rank(d, &k);
     }
-    const bool has_held = d->held_count > 0;
-    if (k.at.kind == PTO_PARAM_AT && k.at.buffer) status = ptoi_dist_flush(d); /* it may be one of theirs */
-    const int32_t runs = ptoi_place_by_result(d, &k);
-    if (status == PTO_OK && d->held_count > 0) status = flush(d, &k, runs);
-    if (status == PTO_OK && has_held)
-        status = ptoi_dist_read_params(d, &k, kernel, params, count); /* they were asked meanwhile */
-    if (status != PTO_OK) return status;
-    k.runs = runs != NO_HOME ? runs : ptoi_place_by_reads(d, &k, number);
+    ptoi_dist_end_step(d, ptoi_dist_kernel_name(kernel));
+    if (!is_held && has_held) status = submit_held(d);
     d->packs = packs;
-    status = submit(d, &k, kernel, number);
+    if (status == PTO_OK) status = is_held ? hold(d, &k, kernel, number) : submit(d, &k, kernel, number);
     return status == PTO_OK ? number : status;
 }
 
