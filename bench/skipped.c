@@ -92,11 +92,14 @@ static int64_t submit_two(PTORuntime *rt, int64_t n)
 {
     void *made = NULL;
     pto_scope_begin(rt);
-    if (pto_submit_task(rt, &makes, ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INPUT, 2, 3 * n),
-                                                      PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F32, TILE, TILE))}), 3) < 0)
+    if (pto_submit_task(rt, &makes,
+                        ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INPUT, 2, 3 * n),
+                                          PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F32, TILE, TILE))}),
+                        3) < 0)
         exit(1);
-    const int64_t number = pto_submit_task(rt, &kernels[3], ((PTOTaskParam[]){
-        PTO_INPUT_OF(made, 0, PTO_ARRAY(PTO_F32, TILE, TILE)), TILE_OF(PTO_INOUT, 0, n)}), 2);
+    const int64_t number = pto_submit_task(
+        rt, &kernels[3],
+        ((PTOTaskParam[]){PTO_INPUT_OF(made, 0, PTO_ARRAY(PTO_F32, TILE, TILE)), TILE_OF(PTO_INOUT, 0, n)}), 2);
     pto_scope_end(rt);
     return number;
 }

@@ -5,6 +5,9 @@
  * full; when the heap has no room and nothing in flight will free any; at the end of the run.  All of these depend on
  * the program and the sizes of the rings only, not on what runs when.  So a fold has the same place among the tasks in
  * every run, which --replay needs, and a part is the only room that a task needs beyond its outputs.
+ *   But for the heap: where a C program uses its own addresses, buffers are not moved, so whether a hole is large
+ * enough depends on what ran when.  On several ranks all have to fold at the same place, so there a group is folded as
+ * soon as the program would hold more than half of the heap, whatever room a rank finds.
  *
  * Note [folds on a device]: a backend with memory of its own has no kernel for a fold.  There the orchestrator waits
  * for the tasks of the group, folds in the host's memory, and the next submit sends the result.  That costs the overlap
@@ -232,6 +235,13 @@ PTOStatus ptoi_fold_all(PTORuntime *rt)
     return status;
 }
 
+PTOStatus ptoi_fold_for_room(PTORuntime *rt, uint64_t bytes)
+{
+    const uint64_t half = rt->core.heap_bytes / 2, held = rt->core.orch.scopes.held * PTO_GRANULE;
+    if (!rt->dist || (held <= half && bytes <= half - held)) return PTO_OK;
+    return ptoi_fold_all(rt);
+}
+
 /* view: of p where it is an accumulator, or NULL. */
 static PTOStatus fold_param(PTORuntime *rt, const PTOTaskParam *p, const struct orch_view *view)
 {
@@ -250,10 +260,24 @@ static PTOStatus fold_param(PTORuntime *rt, const PTOTaskParam *p, const struct 
     return PTO_OK;
 }
 
+/* What the parameter takes of the heap, as a new buffer or a part; of one that the submit refuses, anything. */
+static uint64_t room_of(const PTOTaskParam *p)
+{
+    const void *made = NULL;
+    if (p->kind == PTO_PARAM_OUTPUT && p->ref) memcpy(&made, p->ref, sizeof made);
+    if ((p->kind != PTO_PARAM_OUTPUT || made) && p->kind != PTO_PARAM_ACC_BY) return 0;
+    uint64_t bytes = p->rank > 0 ? (uint64_t)pto_bytes_of_(p->type) : (uint64_t)p->bytes;
+    for (int d = 0; d < p->rank && p->rank <= PTO_MAX_RANK && p->shape; d++) bytes *= (uint64_t)p->shape[d];
+    return (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+}
+
 PTOStatus ptoi_fold_params(PTORuntime *rt, const PTOTaskParam *params, int32_t count)
 {
     PTOStatus status = ptoi_status(rt->core.run_status);
     if (!params || count > PTO_TASK_PARAMS) return status; /* the submit will refuse it */
+    uint64_t room = 0;
+    for (int32_t i = 0; i < count; i++) room += room_of(&params[i]);
+    if (status == PTO_OK) status = ptoi_fold_for_room(rt, room);
     for (int32_t i = 0; i < count && status == PTO_OK; i++)
         if (params[i].kind != PTO_PARAM_ACC_BY) status = fold_param(rt, &params[i], NULL);
     return status;
@@ -336,7 +360,7 @@ static PTOStatus take_part(PTORuntime *rt, struct part *p, PTOTaskParam *param)
     struct orchestrator *o = &rt->core.orch;
     const struct mirror *mirror = rt->core.backend->mirror;
     const int64_t bytes = p->elements * pto_type_bytes((PTOType)p->view.arg.type);
-    PTOStatus status = ptoi_orch_alloc(o, owner_of(&o->scopes, p->view.buffer), bytes, &p->buffer);
+    PTOStatus status = ptoi_orch_alloc(o, owner_of(&o->scopes, p->view.buffer), bytes, NULL, &p->buffer);
     if (status != PTO_OK) return status;
     *param = parameter(PTO_PARAM_INOUT, p->buffer, &p->view.arg);
     if (rt->dist) return ptoi_dist_made(rt->dist, p->buffer, bytes, false) ? PTO_OK : PTO_ERR_NOMEM;
@@ -456,9 +480,7 @@ int64_t ptoi_accumulate(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskPa
                         int64_t answer)
 {
     while (answer == ORCH_NO_ROOM) {
-        const int64_t number = rt->dist ? rt->dist->number : 0;
         const PTOStatus status = ptoi_fold_all(rt);
-        if (rt->dist) ptoi_dist_number_next(rt->dist, number);
         answer = status == PTO_OK ? submit_again(rt, kernel, params, count) : status;
     }
     return answer == ORCH_HAS_PARTS ? submit_with_parts(rt, kernel, params, count) : answer;

@@ -63,6 +63,7 @@ void ptoi_accumulate_here(PTORuntime *rt, const PTOKernel *kernel, const PTOTask
 /* Each folds what must be folded before ... and returns the status of the run. */
 PTOStatus ptoi_fold_all(PTORuntime *rt);
 PTOStatus ptoi_fold_params(PTORuntime *rt, const PTOTaskParam *params, int32_t count); /* a task with these */
+PTOStatus ptoi_fold_for_room(PTORuntime *rt, uint64_t bytes); /* on several ranks: so many of the heap are taken */
 PTOStatus ptoi_fold_bytes(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
 PTOStatus ptoi_fold_buffer(PTORuntime *rt, const void *buffer); /* its lifetime ends, or it changes its owner */
 PTOStatus ptoi_fold_scope(PTORuntime *rt);                      /* the innermost scope ends */

@@ -181,12 +181,12 @@ int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
     return submit_any(rt, kernel, params, count, result);
 }
 
-static PTOStatus alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, void **buffer)
+static PTOStatus alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name, void **buffer)
 {
-    PTOStatus status = ptoi_orch_alloc(&rt->core.orch, scope, bytes, buffer);
+    PTOStatus status = ptoi_orch_alloc(&rt->core.orch, scope, bytes, name, buffer);
     if (status == (PTOStatus)ORCH_NO_ROOM) {
         status = ptoi_fold_all(rt);
-        if (status == PTO_OK) status = ptoi_orch_alloc(&rt->core.orch, scope, bytes, buffer);
+        if (status == PTO_OK) status = ptoi_orch_alloc(&rt->core.orch, scope, bytes, name, buffer);
     }
     return status;
 }
@@ -210,10 +210,13 @@ static void note_blank(PTORuntime *rt, const void *buffer, int64_t bytes)
 void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
 {
     void *buffer = NULL;
-    if (!ptoi_may_call(rt))
+    if (!ptoi_may_call(rt)) {
         ptoi_refuse_call(rt, "pto_alloc");
-    else if ((buffer = ptoi_result_room(rt, scope, bytes)) == NULL)
-        ptoi_end_of_call(rt, alloc(rt, scope, bytes, &buffer));
+    } else if ((buffer = ptoi_result_room(rt, scope, bytes)) == NULL) {
+        PTOStatus status = ptoi_fold_for_room(rt, (uint64_t)bytes);
+        if (status == PTO_OK) status = alloc(rt, scope, bytes, NULL, &buffer);
+        ptoi_end_of_call(rt, status);
+    }
     if (buffer && rt->dist && !ptoi_dist_made(rt->dist, buffer, bytes, false)) ptoi_end_of_call(rt, PTO_ERR_NOMEM);
     note_blank(rt, buffer, bytes);
     return buffer;

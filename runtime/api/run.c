@@ -155,7 +155,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->outliving.count = 0;
     ptoi_accumulators_begin(&rt->accumulators);
     rt->core.orch.buffers.parts_wait = false;
-    rt->attends = rt->dist != NULL;
+    rt->core.orch.buffers.ranks_agree = rt->attends = rt->dist != NULL;
     rt->unwinds = rt->is_entry = entry.unwinds;
     /* a rank does not see what others write */
     rt->core.orch.buffers.notes_writes = entry.unwinds && rt->core.orch.buffers.slots && !rt->dist;

@@ -59,12 +59,17 @@ static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
 static inline uint64_t asked_row(uint64_t head) { return head & 0xffff; }
 static inline uint64_t asked_key(uint64_t row, uint64_t position) { return ptoi_dist_mix(1, row << 8 | position) | 1; }
 
-/* The caller adds it, times its key, to the sum. */
-static inline void ptoi_ask_summed(struct asked *a, uint64_t word) { a->word[a->end++ % ASKED_WORDS] = word; }
 static inline void ptoi_ask(struct asked *a, uint64_t word)
 {
     a->sum += word * asked_key(a->row, a->position++);
-    ptoi_ask_summed(a, word);
+    a->word[a->end++ % ASKED_WORDS] = word;
+}
+/* Words of which the sum is known. */
+static inline void ptoi_ask_known(struct asked *a, const uint64_t *word, uint64_t count, uint64_t sum)
+{
+    for (uint64_t i = 0; i < count; i++) a->word[(a->end + i) % ASKED_WORDS] = word[i];
+    a->end += count;
+    a->sum += sum;
 }
 static inline void ptoi_ask_item(struct asked *a, uint64_t head)
 {

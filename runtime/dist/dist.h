@@ -24,7 +24,7 @@ enum { HELD_TASKS = 8 };
 /* What the calls of the orchestration do on one rank. */
 struct local_calls {
     int64_t (*submit)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
-    PTOStatus (*alloc)(PTORuntime *rt, PTOScope scope, int64_t bytes, void **buffer);
+    PTOStatus (*alloc)(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name, void **buffer);
     PTOStatus (*await)(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 };
 
@@ -198,9 +198,7 @@ void ptoi_dist_count_pages(struct dist *d); /* nothing is in flight: of those ch
 /* May pages of the tensor have cells of several ranks, on any system? */
 bool ptoi_dist_may_share_pages(const struct dist *d, const struct tensor *t);
 
-/* messages.c: the next task of this rank is that one of the program, or serves it. */
-void ptoi_dist_number_next(struct dist *d, int64_t number);
-/* A task of this rank, which serves the task of the program. */
+/* messages.c: a task of this rank, which is the one of the program that has the number, or serves it. */
 int64_t ptoi_dist_submit_here(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 uint8_t ptoi_dist_type_of(int32_t unit); /* the type of an element of so many bytes */
 /* A piece goes from one rank to another, where this rank is one of them, or the ranks are planned; while `packs` at

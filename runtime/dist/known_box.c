@@ -79,14 +79,3 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
     b->tensor = t;
     b->form = ptoi_known_form(p);
 }
-
-void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box *box)
-{
-    for (int32_t k = b->rows; k >= 0; k--) {
-        const struct known_axis *const x = &b->axis[b->rows - k];
-        const uint64_t row = ptoi_divide(begin, x->inverse_of_size), low = begin - row * x->size;
-        box->low[k] = (int64_t)low;
-        box->high[k] = (int64_t)(low + b->item[1 + k]);
-        begin = row;
-    }
-}

@@ -78,8 +78,8 @@ static inline struct known_kernel *ptoi_known_boxes_of(struct known_boxes *k, co
     return line->kernel == kernel ? line : NULL;
 }
 
-/* The view, parameter `index`, is that box of the tensor, of which the program may use every byte.  Of a tensor that has
- * no home yet nothing is learned. */
+/* The view, parameter `index`, is that box of the tensor, of which the program may use every byte.  Nothing is learned
+ * of a tensor that has no home yet. */
 void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t index, const char *base, struct tensor *t,
                           const struct box *box);
 
@@ -116,8 +116,8 @@ static inline bool ptoi_known_axis_pass(const struct known_axis *x, uint64_t low
     return low < x->begins;
 }
 
-/* The rank of the cell in which all of a box with that first element lies; NO_HOME: it lies in several; NO_BOX: it would
- * go round the end of a row, or leaves the tensor. */
+/* The rank of the cell in which all of a box with that first element lies; NO_HOME: it lies in several; NO_BOX: it
+ * would go round the end of a row, or leaves the tensor. */
 enum { NO_BOX = NO_HOME - 1 };
 static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t begin, int32_t ranks)
 {
@@ -134,6 +134,15 @@ static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t be
     return (int32_t)(rank < (uint64_t)ranks ? rank : rank % (uint64_t)ranks);
 }
 /* The box, if there is one. */
-void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box *box);
+static inline void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box *box)
+{
+    const struct known_axis *x = b->axis;
+    for (int32_t k = b->rows; k >= 0; k--, x++) {
+        const uint64_t row = ptoi_divide(begin, x->inverse_of_size), low = begin - row * x->size;
+        box->low[k] = (int64_t)low;
+        box->high[k] = (int64_t)(low + b->item[1 + k]);
+        begin = row;
+    }
+}
 
 #endif

@@ -8,20 +8,19 @@
 #include "dist.h"
 #include "shared/check.h"
 
-void ptoi_dist_number_next(struct dist *d, int64_t number)
+static void number_next(struct dist *d)
 {
-    d->number = number;
     const uint64_t id = d->core->orch.rings.head;
-    *window_number(d->core->window, id) = (uint64_t)number;
+    *window_number(d->core->window, id) = (uint64_t)d->number;
     struct noted *n = ptoi_noted_at(&d->notes, d->core->recorder, id);
     if (!n) return;
-    *n = (struct noted){.number = (uint64_t)number};
+    *n = (struct noted){.number = (uint64_t)d->number};
     d->notes.used = id - d->core->recorder->first_id + 1;
 }
 
 int64_t ptoi_dist_submit_here(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
-    ptoi_dist_number_next(d, d->number);
+    number_next(d);
     return d->local.submit(d->rt, kernel, params, count);
 }
 

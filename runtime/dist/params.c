@@ -75,7 +75,7 @@ static void add_output(struct dist *d, struct task *k, const PTOArg *view)
 }
 
 /* The parameter is like that of the last task of the kernel. */
-static bool add_known(struct dist *d, struct task *k, const struct known_box *known)
+static inline bool add_known(struct dist *d, struct task *k, const struct known_box *known)
 {
     const PTOTaskParam *p = &k->params[k->index];
     struct use *const u = &k->use[k->uses];
@@ -88,9 +88,8 @@ static bool add_known(struct dist *d, struct task *k, const struct known_box *kn
     const bool writes = p->kind != PTO_PARAM_INPUT;
     k->writes_some |= writes;
     if (p->kind == PTO_PARAM_ACC && k->accumulator < 0) k->accumulator = k->uses;
-    for (uint64_t i = 0; i + 1 < known->words; i++) ptoi_ask_summed(&d->asked, known->item[i]);
-    ptoi_ask_summed(&d->asked, begin);
-    d->asked.sum += known->sum + begin * known->key_of_begin;
+    ptoi_ask_known(&d->asked, known->item, known->words - 1, known->sum);
+    ptoi_ask_known(&d->asked, &begin, 1, begin * known->key_of_begin);
     take_use(k, known->tensor, known->box_elements, p->kind != PTO_PARAM_OUTPUT, writes);
     return true;
 }
@@ -136,7 +135,7 @@ static void learn(const struct dist *d, const struct task *k, const char *base, 
 /* known: NULL: nothing of it is remembered. */
 static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *kernel, struct known_box *known)
 {
-    if ((known && add_known(d, k, known)) || add_whole(d, k)) return PTO_OK;
+    if (add_whole(d, k)) return PTO_OK;
     const PTOTaskParam *p = &k->params[k->index];
     struct orchestrator *o = &d->core->orch;
     PTOTaskParam plain = *p;
@@ -207,6 +206,8 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
     ptoi_ask(&d->asked, known->name);
     for (int32_t i = 0; i < count && status == PTO_OK; i++) {
         k->index = i;
+        struct known_box *const box = i < KNOWN_BOXES ? &known->box[i] : NULL;
+        if (box && add_known(d, k, box)) continue;
         if (params[i].kind == PTO_PARAM_SCALAR) {
             ptoi_ask_item(&d->asked, asked_head(ASKED_SCALAR, i, 1, 0, 0));
             ptoi_ask(&d->asked, (uint64_t)params[i].value.i64);
@@ -218,7 +219,7 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
             if (params[i].kind == PTO_PARAM_AT) k->at = params[i];
         } else if (k->uses + 2 <= 2 * PTO_MAX_PARAMS &&
                    k->outputs < PTO_MAX_PARAMS) { /* else the submit refuses them */
-            status = add_tensor(d, k, kernel, i < KNOWN_BOXES ? &known->box[i] : NULL);
+            status = add_tensor(d, k, kernel, box);
         }
     }
     known->makes_buffers = k->outputs > 0;

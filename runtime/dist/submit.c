@@ -113,7 +113,7 @@ static PTOStatus name_outputs(struct dist *d, const struct task *k)
     for (int32_t i = 0; i < k->outputs && status == PTO_OK; i++) {
         const PTOTaskParam *p = &k->params[k->output[i].index];
         void *base = NULL;
-        status = d->local.alloc(d->rt, p->scope, k->output[i].bytes, &base);
+        status = d->local.alloc(d->rt, p->scope, k->output[i].bytes, p->name, &base);
         if (status == PTO_OK) memcpy(p->ref, &base, sizeof base);
     }
     return status;
@@ -151,8 +151,9 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
     PTOStatus status = PTO_OK;
     d->number = number;
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
-        if (k->use[i].reads) status = bring(d, k->use[i].tensor, &k->use[i].box, k->use[i].home, k->runs, &k->priority);
-    if (status == PTO_OK) status = ptoi_dist_send_packed(d, k->runs, &k->priority);
+        if (k->use[i].reads && k->use[i].home != k->runs)
+            status = bring(d, k->use[i].tensor, &k->use[i].box, k->use[i].home, k->runs, &k->priority);
+    if (status == PTO_OK && d->packed_count > 0) status = ptoi_dist_send_packed(d, k->runs, &k->priority);
     d->packs = false;
     if (status != PTO_OK) return status;
     if (k->runs == d->me || d->plan) {
@@ -162,11 +163,10 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
     } else {
         status = name_outputs(d, k);
     }
-    d->number = number; /* where the heap was full, folds came between */
     if (status == PTO_OK) status = own_outputs(d, k, number);
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
         if (k->use[i].writes) status = send_home(d, k, &k->use[i]);
-    if (status == PTO_OK) status = ptoi_dist_trim(d);
+    if (status == PTO_OK && d->copies.over) status = ptoi_dist_trim(d);
     d->tasks_of[k->runs]++;
     return status;
 }
@@ -296,7 +296,7 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     if (status != PTO_OK) return status;
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
     const int64_t number = load_relaxed(&d->tasks); /* relaxed: see dist.h */
-    store_relaxed(&d->tasks, number + 1); /* where the heap is full, folds are submitted before this task is */
+    store_relaxed(&d->tasks, number + 1);           /* likewise */
     const bool is_held = can_be_held(d, &k), has_held = d->held_count > 0;
     if (!is_held) {
         const bool is_there = k.at.kind == PTO_PARAM_AT && k.at.buffer; /* the buffer may be one of theirs */

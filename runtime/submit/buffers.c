@@ -138,7 +138,8 @@ static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t byt
     struct room room = {.o = o, .bytes = bytes, .depth = owner, .name = name};
     if (!wait_for_heap(o, &room)) {
         if (o->is_lost || ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
-        return o->buffers.parts_wait ? (PTOStatus)ORCH_NO_ROOM : ptoi_deadlock(o, bytes);
+        const bool may_fold = o->buffers.parts_wait && !o->buffers.ranks_agree;
+        return may_fold ? (PTOStatus)ORCH_NO_ROOM : ptoi_deadlock(o, bytes);
     }
     open_buffer(o, &room, birth, name);
     *buffer = room.buffer;
@@ -197,7 +198,7 @@ void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO 
     publish_release(o, buffer);
 }
 
-PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer)
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, const char *name, void **buffer)
 {
     *buffer = NULL;
     if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
@@ -206,7 +207,8 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     const int32_t owner = owner_of(o, scope);
     if (owner < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer in a scope that is closed");
     uint32_t at;
-    PTOStatus status = take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
+    if (!name && *o->site) name = (*o->site)->text;
+    PTOStatus status = take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, name, &at);
     if (status != PTO_OK) return status;
     publish_open(o, at);
     struct buffer_record *r = ptoi_record(&o->scopes, at);

@@ -13,7 +13,7 @@
 /* Answers of a call that has changed nothing; api/accumulate.c acts on them and no program sees them. */
 enum {
     ORCH_HAS_PARTS = -1001, /* a parameter is PTO_PARAM_ACC_BY */
-    ORCH_NO_ROOM = -1002    /* the heap has no room while buffers.parts_wait, and nothing that runs will free it */
+    ORCH_NO_ROOM = -1002    /* the heap has no room while a fold would make some, and nothing that runs will */
 };
 
 struct orchestrator_config {
@@ -71,7 +71,7 @@ int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const 
 void ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t since);
 /* A new output of such a task; NULL: there is no room, or something is wrong, and nothing has changed. */
 void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name);
-PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer);
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, const char *name, void **buffer);
 /* The same for the current scope, where NULL is an answer: the open scopes leave less than `will_need` bytes for it and
  * all that is made while it is held. */
 PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_need, void **buffer);

@@ -40,6 +40,7 @@ struct buffers {
     struct outliving *outliving; /* of a checked run, or NULL */
     struct slots *slots;         /* the same */
     bool parts_wait;             /* parts of accumulators are held that a fold would free: api/accumulate.c */
+    bool ranks_agree;            /* of folds, so none depends on the room that is found here */
     bool notes_writes;           /* of a checked run of one process: all tasks are a program's of the language */
     bool may_move;               /* this run asks where a buffer lies before it looks at it: compaction.c */
     uint64_t moved;              /* living buffers that do not lie where the program's address of them says */

@@ -60,6 +60,8 @@ kernel works(in a: f32[4], inout b: f32[4]) { extern int usleep(unsigned us); us
 kernel takes(in a: f32[4], inout b: f32[4]) { b[0] += a[0]; }
 export orch alternate(inout x: f32[2, 4], n: i64) { for i in 0 .. n { works(x[0], inout x[1]); takes(x[1], inout x[0]); } }
 export orch both(inout x: f32[6, 4], n: i64) { for i in 0 .. n { works(x[0], inout x[1]); works(x[4], inout x[2]); takes(x[1], inout x[0]); } }
+kernel next<N>(in x: f32[N], out y: f32[N]) { y[0] = x[0] + 1; }
+export orch held<N>(in x: f32[N], out y: f32[N]) { let first = next(x); let second = next(first); next(second, out y); next(first, out y); }
 export orch multiply<n>(in A: f32[n, n], in B: f32[n, n], inout C: f32[n, n]) {
     assert n % T == 0;
     view At = A tiled [T, T];
@@ -344,6 +346,7 @@ class Options(Check):
         for launcher in launchers:
             self.first_fails(launcher)
             self.fails_late(launcher)
+            self.full_heap(launcher)
 
     def first_fails(self, launcher):
         """Rank 0 alone ends with an error, behind a run without one; the others do not wait for it, nor it for them."""
@@ -351,6 +354,13 @@ class Options(Check):
         steps = [word for name in ("fails", "hangs", "dies", "stops") for word in ("--set", name + "=-1")]
         result = run(launcher + [self.program, "--entry", "steps", "--input", "x=iota", "--expect", "y=" + self.path("wrong")] + steps)
         self.expect("--expect fails", result[0] == 1 and "wrong.npy has 9" in result[2], *result)
+
+    def full_heap(self, launcher):
+        """The tensor that fills the heap has its name on the rank that executes its producer, and on all others."""
+        command = [self.program, "--entry", "held", "--input", "x=iota", "--dim", "N=16", "--heap", "64", "--rings", "1"]
+        for words in (command, launcher + command):
+            code, out, err = run(words)
+            self.expect("a full heap", code == 1 and "the largest 'first' with 64 bytes" in err, code, out, err)
 
     def fails_late(self, launcher):
         """A check that fails on all ranks is nobody's own, and what stands before it is printed, also where rank 0 comes to it last."""

@@ -4,12 +4,14 @@
 #include "unit.h"
 #include <string.h>
 
-enum { ROWS = 150, WIDTH = 8, SUMS = 3, HEAP = 1 << 20, SMALL_HEAP = 4096 };
+enum { ROWS = 150, WIDTH = 8, SUMS = 3, HEAP = 1 << 20, SMALL_HEAP = 4096, SEEDS = 30 };
 
 struct shared {
     int number; /* of the program */
     bool is_serial;
     int64_t window, heap;
+    int32_t rings;
+    uint64_t seed; /* of the wire */
     float sum[MOST_RANKS][SUMS * WIDTH];
     int64_t tasks[MOST_RANKS], messages[MOST_RANKS], folds[MOST_RANKS];
 };
@@ -100,6 +102,16 @@ static void orchestrate(PTORuntime *rt, void *arg)
             if (n % 60 == 29 && pto_submit_task(rt, &copies, out, 2) < 0) _exit(8);
             pto_scope_end(rt);
             break;
+        case 4: /* buffers of several sizes come and go, so that a full heap has holes, other ones in each run */
+            submit_add(rt, p, n, p->sum, 2 * WIDTH);
+            void *made = NULL;
+            const PTOTaskParam make[] = {PTO_INPUT(p->rows, n * WIDTH, ROW),
+                                         PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F32, WIDTH * (1 + n * 5 % 7 % 3 * 2)))};
+            if (pto_submit_task(rt, &copies, make, 2) < 0) _exit(9);
+            const PTOTaskParam use[] = {PTO_INPUT(made, 0, ROW), PTO_INOUT(p->sum, WIDTH, ROW)};
+            if (pto_submit_task(rt, &copies, use, 2) < 0) _exit(10);
+            pto_release(rt, made);
+            break;
         }
         submit_add(rt, p, n, p->sum, 0);
     }
@@ -120,6 +132,7 @@ static int run_rank(struct wire *w, int rank, void *arg)
     const PTOConfig config = {.engine = p.shared->is_serial ? PTO_ENGINE_SERIAL : PTO_ENGINE_THREADS,
                               .task_window = p.shared->window,
                               .heap_bytes = p.shared->heap,
+                              .heap_rings = p.shared->rings,
                               .workers = {1, 1, 1, 1}};
     PTORuntime *rt = ptoi_create_ranked(&config, &ranks, NULL);
     const struct distribution
@@ -149,7 +162,9 @@ static const struct shared *run(struct shared wanted, int ranks)
     static struct shared *s;
     if (!s) s = ranks_share(sizeof *s);
     *s = wanted;
-    EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = ranks, .slots = 4, .seed = 3, .latest = 3}, run_rank, s), 0);
+    const struct medium_config medium = {
+        .ranks = ranks, .slots = 4, .seed = 3 + wanted.seed, .latest = 3 + 10 * (wanted.seed > 0)};
+    EXPECT_EQ(ranks_run(&medium, run_rank, s), 0);
     struct program alone = {.shared = s, .rows = rows, .sum = sum};
     PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
     fill(&alone);
@@ -184,4 +199,11 @@ TEST(results_are_those_of_one_fold_in_program_order)
                                         .window = is_serial ? 0 : 2 << small,
                                         .heap = small ? SMALL_HEAP : HEAP},
                         ranks);
+}
+
+/* A rank folds where all ranks do, whatever room it finds. */
+TEST(a_fold_does_not_depend_on_the_room_of_one_rank)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        run((struct shared){.number = 4, .window = 64, .heap = 512, .rings = 2, .seed = seed}, 2 + (int)seed % 3);
 }
