@@ -141,23 +141,35 @@ static bool ask_outside(struct core *core)
     return core->outside.progress && core->outside.progress(core->outside.context);
 }
 
+/* Would a step of the scheduler find anything?  Most of those that are asked for would not. */
+static bool has_work(struct core *core)
+{
+    struct serial *e = core->state;
+    const struct scheduler *s = &core->sched;
+    return e->has_ended || e->outside.taken || ptoi_outside_has_ended(&e->outside) || s->ready_groups != 0 ||
+           ptoi_sched_has_input(s) || ptoi_is_failing(core->run_status);
+}
+
 /* A step of the scheduler.  After a long kernel it also asks, even where there is always more to do: a large message
  * needs both of its ends, and costs nothing beside such a kernel. */
 static bool work(struct core *core)
 {
     enum { LONG_NS = 20000 };
     const struct serial *e = core->state;
-    if (!ptoi_sched_step(&core->sched)) return false;
+    if (!has_work(core) || !ptoi_sched_step(&core->sched)) return false;
     if (e->unasked_ns >= LONG_NS) ask_outside(core);
     return true;
 }
 
-/* After a kernel, and else after some submits: many transfers may be under way, and a look visits all of them. */
+/* After a kernel and after each submit, because another rank may wait for the answer to a message that comes meanwhile.
+ * Where many transfers are under way a look visits all of them, so it asks after some submits. */
 static bool ask_now_and_then(struct core *core)
 {
-    enum { SUBMITS = 8 };
+    enum { FEW = 8, SUBMITS = 8 };
     struct serial *e = core->state;
-    if (!e->has_run && ++e->unasked < SUBMITS) return false;
+    if (!e->has_run && core->outside.under_way && load_relaxed(core->outside.under_way) > FEW && /* relaxed: a hint */
+        ++e->unasked < SUBMITS)
+        return false;
     return ask_outside(core);
 }
 
@@ -171,21 +183,35 @@ static void serial_wake(void *context)
     CHECK(any || core->outside.progress);
 }
 
+/* Asks some times, without a step of the scheduler between, which would find nothing.  The processor is left alone
+ * between two looks, because the other rank may run on the same core.  true: something has ended. */
+static bool ask_some_times(struct core *core, int times)
+{
+    struct serial *e = core->state;
+    while (!ask_outside(core) && !ptoi_outside_has_ended(&e->outside)) {
+        if (--times <= 0) return false;
+        pto_relax();
+        pto_relax();
+    }
+    return true;
+}
+
 /* There is nothing to do until something outside has ended.  It asks in vain for a while, without giving the processor
  * away first, because a yield costs as much as a message takes; then it sleeps, for ever longer.  It asks as long as a
  * short sleep takes with its wake, some 50 us: if it slept sooner, the other rank would wait for it meanwhile, and
  * sleep, too.  *asks counts. */
 static void wait_outside(struct core *core, int *asks)
 {
-    enum { SPINS = 64, ASKS = SPINS + 128, NAPS = 20, NAP_NS = 5000 };
+    enum { SOME = 8, SPINS = 128, ASKS = SPINS + 128, NAPS = 20, NAP_NS = 5000 };
     struct serial *e = core->state;
     _Atomic uint32_t idle = 0;
+    const int times = *asks < SPINS ? SOME : 1;
     if (core->outside.began && e->idle_since == 0) e->idle_since = ptoi_clock_ns();
-    if (ask_outside(core)) {
+    if (ask_some_times(core, times)) {
         *asks = 0;
         return;
     }
-    *asks += *asks < ASKS + NAPS;
+    *asks += *asks < ASKS + NAPS ? times : 0;
     if (*asks > ASKS)
         ptoi_sleep_on(&idle, 0, (int64_t)NAP_NS * (*asks - ASKS), false);
     else if (*asks > SPINS)
