@@ -31,6 +31,8 @@ struct serial {
     bool has_run;       /* a kernel, since it has asked outside */
     int unasked;        /* submits since then */
     int64_t unasked_ns; /* of kernels since then */
+    int spins, limit;   /* asks in vain before the first yield: of most waits, and of this one, Note [spins] */
+    unsigned waits;
 };
 
 static void start_transfer(struct core *core, uint64_t id)
@@ -183,8 +185,8 @@ static void serial_wake(void *context)
     CHECK(any || core->outside.progress);
 }
 
-/* Asks some times, without a step of the scheduler between, which would find nothing.  The processor is left alone
- * between two looks, because the other rank may run on the same core.  true: something has ended. */
+/* Asks at most so many times, without a step of the scheduler between, which would find nothing.  The processor is left
+ * alone between two looks, because the other rank may run on the same core.  true: something has ended. */
 static bool ask_some_times(struct core *core, int times)
 {
     struct serial *e = core->state;
@@ -196,25 +198,43 @@ static bool ask_some_times(struct core *core, int times)
     return true;
 }
 
-/* There is nothing to do until something outside has ended.  It asks in vain for a while, without giving the processor
- * away first, because a yield costs as much as a message takes; then it sleeps, for ever longer.  It asks as long as a
- * short sleep takes with its wake, some 50 us: if it slept sooner, the other rank would wait for it meanwhile, and
- * sleep, too.  *asks counts. */
+/* Note [spins]: a rank that waits asks in vain for a while, without giving the processor away first, because a yield
+ * costs as much as a message takes.  Where the ranks share a processor, the other one cannot answer meanwhile.  So a
+ * wait that ends after a yield halves the spins of those that follow, one that ends while it spins restores them, and
+ * now and then one spins as long as ever. */
+enum { SPINS = 128, TRIAL = 32 };
+
+static void choose_spins(struct serial *e) { e->limit = ++e->waits % TRIAL == 0 ? SPINS : e->spins; }
+
+/* A wait has ended, after so many asks in vain. */
+static void learn_spins(struct serial *e, int asks)
+{
+    if (asks > e->limit)
+        e->spins /= 2;
+    else if (asks > 0)
+        e->spins = SPINS;
+}
+
+/* There is nothing to do until something outside has ended.  It spins, then it yields, then it sleeps, for ever longer.
+ * It asks as long as a short sleep takes with its wake, some 50 us: if it slept sooner, the other rank would wait for
+ * it meanwhile, and sleep, too.  *asks counts. */
 static void wait_outside(struct core *core, int *asks)
 {
-    enum { SOME = 8, SPINS = 128, ASKS = SPINS + 128, NAPS = 20, NAP_NS = 5000 };
+    enum { SOME = 8, YIELDS = 128, NAPS = 20, NAP_NS = 5000 };
     struct serial *e = core->state;
     _Atomic uint32_t idle = 0;
-    const int times = *asks < SPINS ? SOME : 1;
     if (core->outside.began && e->idle_since == 0) e->idle_since = ptoi_clock_ns();
+    if (*asks == 0) choose_spins(e);
+    const int times = *asks + SOME <= e->limit ? SOME : 1;
     if (ask_some_times(core, times)) {
+        learn_spins(e, *asks);
         *asks = 0;
         return;
     }
-    *asks += *asks < ASKS + NAPS ? times : 0;
-    if (*asks > ASKS)
-        ptoi_sleep_on(&idle, 0, (int64_t)NAP_NS * (*asks - ASKS), false);
-    else if (*asks > SPINS)
+    if (*asks < e->limit + YIELDS + NAPS) *asks += times;
+    if (*asks > e->limit + YIELDS)
+        ptoi_sleep_on(&idle, 0, (int64_t)NAP_NS * (*asks - e->limit - YIELDS), false);
+    else if (*asks > e->limit)
         ptoi_yield();
 }
 
@@ -247,6 +267,7 @@ static void serial_begin(struct core *core)
     struct serial *e = core->state;
     memset(e->busy_ns, 0, sizeof e->busy_ns);
     e->idle_since = 0;
+    e->spins = SPINS;
 }
 
 static void serial_measure(struct core *core, PTORunStats *stats)
