@@ -484,6 +484,7 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
                                      .start = start,
                                      .began = is_timed ? began : NULL,
                                      .progress = progress,
+                                     .under_way = &t->in_flight,
                                      .rest = rest,
                                      .leave = leave,
                                      .context = t};

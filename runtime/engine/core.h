@@ -23,6 +23,7 @@ struct outside {
     /* Any thread that has nothing else to do: moves what is under way.  Does not block; true: something has ended, and
      * `completed` of the engine knows it.  NULL: another thread does that. */
     bool (*progress)(void *context);
+    const _Atomic int32_t *under_way; /* how many tasks were started and have not ended; relaxed, a hint */
     /* A thread that has asked in vain sleeps: for how long at most, before it has to ask again. */
     int64_t (*rest)(void *context, const void *thread);
     /* A thread that has asked does something else from now on, for long. */

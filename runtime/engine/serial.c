@@ -31,6 +31,8 @@ struct serial {
     bool has_run;       /* a kernel, since it has asked outside */
     int unasked;        /* submits since then */
     int64_t unasked_ns; /* of kernels since then */
+    int spins, limit;   /* asks in vain before the first yield: of most waits, and of this one, Note [spins] */
+    unsigned waits;
 };
 
 static void start_transfer(struct core *core, uint64_t id)
@@ -141,23 +143,35 @@ static bool ask_outside(struct core *core)
     return core->outside.progress && core->outside.progress(core->outside.context);
 }
 
+/* Would a step of the scheduler find anything?  Most of those that are asked for would not. */
+static bool has_work(struct core *core)
+{
+    struct serial *e = core->state;
+    const struct scheduler *s = &core->sched;
+    return e->has_ended || e->outside.taken || ptoi_outside_has_ended(&e->outside) || s->ready_groups != 0 ||
+           ptoi_sched_has_input(s) || ptoi_is_failing(core->run_status);
+}
+
 /* A step of the scheduler.  After a long kernel it also asks, even where there is always more to do: a large message
  * needs both of its ends, and costs nothing beside such a kernel. */
 static bool work(struct core *core)
 {
     enum { LONG_NS = 20000 };
     const struct serial *e = core->state;
-    if (!ptoi_sched_step(&core->sched)) return false;
+    if (!has_work(core) || !ptoi_sched_step(&core->sched)) return false;
     if (e->unasked_ns >= LONG_NS) ask_outside(core);
     return true;
 }
 
-/* After a kernel, and else after some submits: many transfers may be under way, and a look visits all of them. */
+/* After a kernel and after each submit, because another rank may wait for the answer to a message that comes meanwhile.
+ * Where many transfers are under way a look visits all of them, so it asks after some submits. */
 static bool ask_now_and_then(struct core *core)
 {
-    enum { SUBMITS = 8 };
+    enum { FEW = 8, SUBMITS = 8 };
     struct serial *e = core->state;
-    if (!e->has_run && ++e->unasked < SUBMITS) return false;
+    if (!e->has_run && core->outside.under_way && load_relaxed(core->outside.under_way) > FEW && /* relaxed: a hint */
+        ++e->unasked < SUBMITS)
+        return false;
     return ask_outside(core);
 }
 
@@ -171,24 +185,56 @@ static void serial_wake(void *context)
     CHECK(any || core->outside.progress);
 }
 
-/* There is nothing to do until something outside has ended.  It asks in vain for a while, without giving the processor
- * away first, because a yield costs as much as a message takes; then it sleeps, for ever longer.  It asks as long as a
- * short sleep takes with its wake, some 50 us: if it slept sooner, the other rank would wait for it meanwhile, and
- * sleep, too.  *asks counts. */
+/* Asks at most so many times, without a step of the scheduler between, which would find nothing.  The processor is left
+ * alone between two looks, because the other rank may run on the same core.  true: something has ended. */
+static bool ask_some_times(struct core *core, int times)
+{
+    struct serial *e = core->state;
+    while (!ask_outside(core) && !ptoi_outside_has_ended(&e->outside)) {
+        if (--times <= 0) return false;
+        pto_relax();
+        pto_relax();
+    }
+    return true;
+}
+
+/* Note [spins]: a rank that waits asks in vain for a while, without giving the processor away first, because a yield
+ * costs as much as a message takes.  Where the ranks share a processor, the other one cannot answer meanwhile.  So a
+ * wait that ends after a yield halves the spins of those that follow, one that ends while it spins restores them, and
+ * now and then one spins as long as ever. */
+enum { SPINS = 128, TRIAL = 32 };
+
+static void choose_spins(struct serial *e) { e->limit = ++e->waits % TRIAL == 0 ? SPINS : e->spins; }
+
+/* A wait has ended, after so many asks in vain. */
+static void learn_spins(struct serial *e, int asks)
+{
+    if (asks > e->limit)
+        e->spins /= 2;
+    else if (asks > 0)
+        e->spins = SPINS;
+}
+
+/* There is nothing to do until something outside has ended.  It spins, then it yields, then it sleeps, for ever longer.
+ * It asks as long as a short sleep takes with its wake, some 50 us: if it slept sooner, the other rank would wait for
+ * it meanwhile, and sleep, too.  *asks counts. */
 static void wait_outside(struct core *core, int *asks)
 {
-    enum { SPINS = 64, ASKS = SPINS + 128, NAPS = 20, NAP_NS = 5000 };
+    enum { SOME = 8, YIELDS = 128, NAPS = 20, NAP_NS = 5000 };
     struct serial *e = core->state;
     _Atomic uint32_t idle = 0;
     if (core->outside.began && e->idle_since == 0) e->idle_since = ptoi_clock_ns();
-    if (ask_outside(core)) {
+    if (*asks == 0) choose_spins(e);
+    const int times = *asks + SOME <= e->limit ? SOME : 1;
+    if (ask_some_times(core, times)) {
+        learn_spins(e, *asks);
         *asks = 0;
         return;
     }
-    *asks += *asks < ASKS + NAPS;
-    if (*asks > ASKS)
-        ptoi_sleep_on(&idle, 0, (int64_t)NAP_NS * (*asks - ASKS), false);
-    else if (*asks > SPINS)
+    if (*asks < e->limit + YIELDS + NAPS) *asks += times;
+    if (*asks > e->limit + YIELDS)
+        ptoi_sleep_on(&idle, 0, (int64_t)NAP_NS * (*asks - e->limit - YIELDS), false);
+    else if (*asks > e->limit)
         ptoi_yield();
 }
 
@@ -221,6 +267,7 @@ static void serial_begin(struct core *core)
     struct serial *e = core->state;
     memset(e->busy_ns, 0, sizeof e->busy_ns);
     e->idle_since = 0;
+    e->spins = SPINS;
 }
 
 static void serial_measure(struct core *core, PTORunStats *stats)

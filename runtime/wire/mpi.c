@@ -8,6 +8,7 @@
  * Tests      test/wire/check_wire.c, check_programs.py */
 #include "shared/system.h"
 #include "wire.h"
+#include <dlfcn.h>
 #include <mpi.h>
 #include <pto/detail/decode.h>
 #include <stddef.h>
@@ -28,6 +29,12 @@ enum { SMALL_BYTES = 1024, SYNCHRONOUS = 8 };
 
 /* Note [signed numbers]: MPI_MAX of MPICH 4.0.2 and of Open MPI 4.1.2 compares numbers of MPI_UINT64_T as signed ones
  * (pmodels/mpich #6083, open-mpi/ompi #10276).  So numbers are given as signed ones that have the same order. */
+
+/* Note [who yields]: Open MPI can give the processor away in each call that finds nothing (mpi_yield_when_idle, which
+ * its launcher chooses where there are more ranks than processors).  That call of the system takes ten times as long as
+ * the look, and a message that comes meanwhile waits.  Who asks here gives the processor away itself, when it has asked
+ * in vain for a while.  So where MPI is started here, and has no other user, it does not yield between the beginning
+ * and the end.  No interface of MPI changes that after the start; Open MPI's own function does, where it is found. */
 
 /* What is reduced: the numbers, their complements, and in the last reduction of a run how many ordinary ones the rank
  * has begun. */
@@ -90,6 +97,8 @@ struct mpi_wire {
     int early_count;
     struct leaving *leaving; /* by rank; NULL: none has left yet */
     bool has_left_sends, has_begun_mpi;
+    bool (*set_yields)(bool yields); /* see Note [who yields]; NULL: there is no such function, or MPI is not ours */
+    bool yields;                     /* what it was before */
 };
 
 struct pending {
@@ -231,13 +240,22 @@ static bool mpi_receive(struct wire *w, int32_t peer, uint64_t tag, const PTOArg
     return begin_transfer(w, false, peer, tag, view, count, ticket);
 }
 
-/* One at a time: a call that finds nothing may give the processor away, and somebody waits for what has ended. */
+/* Looks at all requests.  Open MPI 4.1 makes progress once where none has ended: MPI_Test looks at its request again
+ * behind that, but MPI_Testany leaves that to the next call. */
+static int find_ended(struct mpi_wire *w, int *at, int *any)
+{
+    *at = 0;
+    if (w->count == 1) return MPI_Test(w->request, any, MPI_STATUS_IGNORE);
+    return MPI_Testany(w->count, w->request, at, any, MPI_STATUS_IGNORE);
+}
+
+/* One at a time, because somebody waits for what has ended. */
 static int mpi_progress(struct wire *wire, struct wire_ended *ended, int max)
 {
     struct mpi_wire *w = of(wire);
     int at = MPI_UNDEFINED, any = 0;
     if (w->count == 0 || max == 0) return 0;
-    const int error = MPI_Testany(w->count, w->request, &at, &any, MPI_STATUS_IGNORE);
+    const int error = find_ended(w, &at, &any);
     if (!any || at == MPI_UNDEFINED) return 0;
     ended[0] = (struct wire_ended){w->pending[at].ticket, explain(w, error)};
     w->request[at] = w->request[--w->count];
@@ -461,6 +479,7 @@ static void mpi_close(struct wire *wire, bool all_come)
     MPI_Comm_free(&w->passed);
     MPI_Comm_free(&w->ordinary.ranks);
     MPI_Comm_free(&w->last.ranks);
+    if (w->set_yields) w->set_yields(w->yields);
     if (w->has_begun_mpi) MPI_Finalize();
     while (w->reporting) {
         struct reporting *next = w->reporting->next;
@@ -553,6 +572,14 @@ static bool join(struct mpi_wire *w)
     return true;
 }
 
+/* See Note [who yields].  Afterwards no call waits. */
+static void stop_yields(struct mpi_wire *w)
+{
+    void *symbol = w->has_begun_mpi ? dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle") : NULL;
+    memcpy(&w->set_yields, &symbol, sizeof symbol);
+    if (w->set_yields) w->yields = w->set_yields(false);
+}
+
 __attribute__((visibility("default"))) struct wire *pto_wire_open_3(char *message, size_t size)
 {
     struct mpi_wire *w = calloc(1, sizeof *w);
@@ -562,7 +589,10 @@ __attribute__((visibility("default"))) struct wire *pto_wire_open_3(char *messag
     }
     w->wire.ops = &mpi_ops;
     if (begin_mpi(w, message, size)) {
-        if (join(w)) return &w->wire;
+        if (join(w)) {
+            stop_yields(w);
+            return &w->wire;
+        }
         snprintf(message, size, "MPI does not give communicators");
     }
     free(w);

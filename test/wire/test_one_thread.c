@@ -9,15 +9,16 @@
 enum { RANKS = 2, ROWS = 4, SIDE = 4, WINDOW = 8, MANY = 64 };
 /* Of the case FOR_ROOM: steps, each of which takes two tasks of rank 1's window, and how far that is ahead at least. */
 enum { COUNT = 200, ROOM = 64, AHEAD = 22 };
-enum { BUSY = 40 };
+enum { BUSY = 40, SUBMITS = 24 };
 
-enum which { WHILE_LATE, AT_END, FOR_ROOM, WHILE_BUSY };
+enum which { WHILE_LATE, AT_END, FOR_ROOM, WHILE_BUSY, WHILE_SUBMITTING };
 
 struct shared {
     enum which which;
     bool is_sent;  /* kernels of rank 1 may end */
     bool is_busy;  /* rank 0 has long kernels to execute */
-    int asked;     /* by the program's thread of rank 0, between those */
+    bool submits;  /* rank 0 submits tasks that wait for a message */
+    int asked;     /* by the program's thread of rank 0, between those kernels or submits */
     int submitted; /* steps, by rank 1 */
     int order[2];  /* of what rank 0 executes: kernels 0 and 1 */
     int executed;
@@ -151,9 +152,22 @@ static void stay_busy(PTORuntime *rt, double *matrix)
     if (rt->dist->me == 0) __atomic_store_n(&here->is_sent, true, __ATOMIC_RELAXED);
 }
 
+/* Rank 0 submits tasks that wait for row 2, which rank 1 sends afterwards. */
+static void submit_many(PTORuntime *rt, double *matrix)
+{
+    PTOTaskParam far[] = {row_of(PTO_PARAM_INOUT, matrix, 2)};
+    PTOTaskParam needs[] = {row_of(PTO_PARAM_INPUT, matrix, 2), row_of(PTO_PARAM_INOUT, matrix, 0)};
+    pto_submit_task(rt, &waits, far, 1);
+    if (rt->dist->me == 0) here->submits = true;
+    for (int k = 0; k < SUBMITS; k++) pto_submit_task(rt, &adds, needs, 2);
+    if (rt->dist->me != 0) return;
+    here->submits = false;
+    __atomic_store_n(&here->is_sent, true, __ATOMIC_RELAXED);
+}
+
 static void program(PTORuntime *rt, void *arg)
 {
-    static void (*const programs[])(PTORuntime * rt, double *matrix) = {go_on, end, fill, stay_busy};
+    static void (*const programs[])(PTORuntime * rt, double *matrix) = {go_on, end, fill, stay_busy, submit_many};
     is_program = true;
     programs[here->which](rt, arg);
 }
@@ -163,7 +177,8 @@ static const struct wire_ops *ops_beneath;
 
 static int count_asks(struct wire *w, struct wire_ended *ended, int max)
 {
-    if (is_program) here->asked += here->executed > 0 && here->executed < BUSY;
+    const bool is_between = here->executed > 0 && here->executed < BUSY;
+    if (is_program) here->asked += here->which == WHILE_SUBMITTING ? here->submits : is_between;
     return ops_beneath->progress(w, ended, max);
 }
 
@@ -224,4 +239,10 @@ TEST(a_rank_that_waits_for_room_submits_while_messages_are_under_way)
 TEST(a_rank_asks_for_messages_between_long_kernels)
 {
     EXPECT(run(WHILE_BUSY, 1)->asked >= BUSY / 2);
+}
+
+/* A message that comes meanwhile waits for one submit. */
+TEST(a_rank_asks_for_messages_after_each_submit_while_few_are_under_way)
+{
+    EXPECT(run(WHILE_SUBMITTING, SUBMITS)->asked >= SUBMITS / 2);
 }
