@@ -10,6 +10,8 @@ enum { TIME_BITS = 20, STRIKE = 16, STRIKES_OUT = 128, MOST_STRIKES = 255 };
 enum { FORGETTING = 8 };
 /* A call that takes more than so many times the limit of fine kernels is long. */
 enum { LONGEST = 4 };
+/* Note [latency]. */
+enum { NO_LATENCY_NS = 180, LINES = 3 };
 
 /* A step towards the median of all times: one that is far off counts as any other. */
 static int64_t nearer(int64_t median, int64_t ns)
@@ -32,14 +34,16 @@ static void measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
     const bool is_same = known >> 28 == tag >> 28;
     uint64_t strikes = is_same ? known >> TIME_BITS & 0xff : 0;
     const int64_t last = (int64_t)(known & longest), some = last / 8;
-    const bool is_long = ns > LONGEST * (int64_t)g->fine_ns;
+    const bool is_long = ns > LONGEST * (int64_t)load_relaxed(&g->fine_ns);
     if (strikes >= STRIKES_OUT) {
         store_relaxed(ptoi_grain_line(g, kernel), tag | strikes_after(strikes, is_long) << TIME_BITS | (uint64_t)last);
         return;
     }
     /* no news: others have this line */
-    if (is_same && strikes == 0 && last > (int64_t)g->fine_ns && ns > last - some && ns < last + some) return;
-    const bool was_fine = is_same && last <= (int64_t)g->fine_ns, is_fine = ns <= (int64_t)g->fine_ns;
+    if (is_same && strikes == 0 && last > (int64_t)load_relaxed(&g->fine_ns) && ns > last - some && ns < last + some)
+        return;
+    const bool was_fine = is_same && last <= (int64_t)load_relaxed(&g->fine_ns),
+               is_fine = ns <= (int64_t)load_relaxed(&g->fine_ns);
     if (is_fine)
         strikes -= strikes > 0;
     else if (was_fine && is_long)
@@ -85,7 +89,7 @@ bool ptoi_grain_is_tried(struct grain *g, const PTOKernel *kernel)
 {
     struct trial *t = trial_of(g, kernel);
     const uint64_t count = away_count(g, kernel);
-    const int64_t fine = (int64_t)g->fine_ns, ns = away_ns(g, kernel);
+    const int64_t fine = (int64_t)load_relaxed(&g->fine_ns), ns = away_ns(g, kernel);
     if (t->left > 0) return true;
     if (count < t->next || ns > LONGEST * fine || ptoi_grain_ns(g, kernel) == 0) return false;
     if (t->gap < LAST_GAP) t->gap *= 4;
@@ -104,6 +108,22 @@ void ptoi_grain_measured_inline(struct grain *g, const PTOKernel *kernel, int64_
     if (t->left > 0) t->left = is_fine ? 0 : t->left - 1;
     if (is_fine) t->gap = FIRST_TRIAL;
     if (was_fine && !is_fine) t->next = away_count(g, kernel) + FIRST_TRIAL;
+}
+
+void ptoi_grain_follow(struct grain *g, int64_t latency_ns)
+{
+    const int64_t before = (int64_t)load_relaxed(&g->fine_ns), some = before / 8; /* relaxed: ours */
+    int64_t ns = NO_LATENCY_NS + latency_ns * LINES;
+    if (ns < GRAIN_LEAST_NS) ns = GRAIN_LEAST_NS;
+    if (ns > GRAIN_MOST_NS) ns = GRAIN_MOST_NS;
+    /* kernels near the limit stay where they are */
+    if (g->processors == 2 && (ns < before - some || ns > before + some)) store_relaxed(&g->fine_ns, (uint64_t)ns);
+}
+
+bool ptoi_grain_is_doubtful(struct grain *g, const PTOKernel *kernel)
+{
+    const int64_t ns = ptoi_grain_ns(g, kernel);
+    return g->processors == 2 && ns > GRAIN_LEAST_NS && ns <= GRAIN_MOST_NS;
 }
 
 #ifdef PTO_TINY

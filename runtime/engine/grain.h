@@ -14,9 +14,12 @@
 
 enum { GRAIN_BITS = 8, GRAIN_LINES = 1 << GRAIN_BITS };
 
-/* Handing a task over costs both sides 400 ns together.  Two processors share that and the task; more than two share it
- * among them too, but the orchestrator cannot hand over faster than one in 200 ns. */
-enum { GRAIN_FINE_NS = 250, GRAIN_FINE_NS_OF_TWO = 400 };
+/* Note [latency]: two processors share a task and what handing it over costs; more than two share these among them too,
+ * but the orchestrator cannot hand over faster than one task in 200 ns.  Most of that cost is time in which one
+ * processor waits for lines of memory of the other.  So with two processors the limit follows the latency of a line as
+ * it is measured (handover.h): where a line takes 25 ns, tasks of 260 ns gain by workers, where it takes 120, none
+ * below 500.  Until it is measured the limit is FINE_NS_OF_TWO. */
+enum { GRAIN_FINE_NS = 250, GRAIN_FINE_NS_OF_TWO = 400, GRAIN_LEAST_NS = 260, GRAIN_MOST_NS = 600 };
 
 /* Note [trials]: a worker that is handed a task often finds its data in the cache of another processor, so a kernel may
  * take twice as long there as inline.  Of P processors that take d ns a task and share what handing over costs, h,
@@ -32,8 +35,8 @@ struct trial {
 };
 
 struct grain {
-    uint64_t fine_ns;                   /* constant */
-    int processors;                     /* likewise */
+    int processors;                     /* constant */
+    _Atomic uint64_t fine_ns;           /* W orchestrator, R threads that run tasks, relaxed: a choice */
     _Atomic uint64_t line[GRAIN_LINES]; /* by kernel; 0: nothing is known */
     _Atomic uint64_t away[GRAIN_LINES]; /* likewise: how often workers have timed it, and 20 bits of their median */
     struct trial trial[GRAIN_LINES];    /* likewise */
@@ -42,7 +45,7 @@ struct grain {
 /* *g is zero.  So many processors can run the process. */
 static inline void ptoi_grain_init(struct grain *g, int processors)
 {
-    g->fine_ns = processors == 2 ? GRAIN_FINE_NS_OF_TWO : GRAIN_FINE_NS;
+    store_relaxed(&g->fine_ns, processors == 2 ? GRAIN_FINE_NS_OF_TWO : GRAIN_FINE_NS);
     g->processors = processors;
 }
 
@@ -50,6 +53,11 @@ static inline void ptoi_grain_init(struct grain *g, int processors)
 void ptoi_grain_measured_away(struct grain *g, const PTOKernel *kernel, int64_t ns);
 /* One that was executed inline.  Called by the orchestrator. */
 void ptoi_grain_measured_inline(struct grain *g, const PTOKernel *kernel, int64_t ns);
+
+/* A line takes so long from a worker's processor to the orchestrator's.  Called by the orchestrator. */
+void ptoi_grain_follow(struct grain *g, int64_t latency_ns);
+/* Would the kernel be fine, or not, with another latency? */
+bool ptoi_grain_is_doubtful(struct grain *g, const PTOKernel *kernel);
 
 /* The next task of a kernel that is not fine: is it to be executed inline all the same?  Called by the orchestrator. */
 bool ptoi_grain_is_tried(struct grain *g, const PTOKernel *kernel);
@@ -74,7 +82,8 @@ static inline bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
 {
     const uint64_t few_strikes = (uint64_t)0x7f << 20;
     /* relaxed: a choice */
-    return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= g->fine_ns;
+    return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <=
+           load_relaxed(&g->fine_ns);
 }
 /* The time of the kernel's timed calls, near the longest of the last ones where they differ and are not fine; 0:
  * unknown, or some of its calls are fine and others are not. */

@@ -263,6 +263,16 @@ static int64_t sleep_ns(int64_t ns)
     return ns == PTO_FOR_EVER && !barrier_of_threads(ASLEEP) ? LOOK_NS : ns; /* [ASLEEP] */
 }
 
+/* The worker was woken: for a probe, Note [measured] in handover.h?  It is awake, so it goes on looking for tasks. */
+static void write_for_probe(struct lane *l)
+{
+    enum { BEATS = 1000, APART = 4 };
+    struct handover *h = &((struct threads *)l->core->state)->handover;
+    if (!ptoi_handover_is_wanted(h)) return;
+    for (int i = 0; i < BEATS && ptoi_handover_beat(h) && !has_own_task(l) && !has_input(l->core); i++)
+        for (int k = 0; k < APART; k++) pto_relax();
+}
+
 /* Sleeps unless there is something to do, so long at most.  The announcement comes before the swap, the swap before the
  * last look: [ROLE]. */
 static void sleep_until_task(struct lane *l, int64_t ns) /* model: SLEEP_WORKER */
@@ -276,11 +286,13 @@ static void sleep_until_task(struct lane *l, int64_t ns) /* model: SLEEP_WORKER 
     PTO_LABEL(SLEEP);
     if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) {
         ptoi_worker_enter(&l->clock, WORKER_ASLEEP);
+        if (e->handover.is_on) store_relaxed(&l->slept_on, ptoi_processor_now()); /* relaxed: a hint */
         ptoi_park_wait(&l->parker, ns);
         ptoi_worker_enter(&l->clock, WORKER_IDLE);
     }
     ptoi_park_cancel(&l->parker);
     if (l != e->helper_lane) add_relaxed(&e->idle[l->group], -1);
+    write_for_probe(l);
 }
 
 static bool begins_long(struct lane *l)
@@ -407,6 +419,7 @@ void ptoi_threads_wake(void *context) /* model: PUBLISHED */
     struct core *core = context;
     struct threads *e = core->state;
     if (!wants_scheduling(core)) return;
+    ptoi_handover_unmark(&e->handover);
     for (int round = 0; round < ROUNDS; round++) {
         if (!take_role(e)) return;
         leave_role(core, step(core, false), false);
@@ -503,6 +516,7 @@ bool ptoi_threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* m
     struct core *core = context;
     struct threads *e = core->state;
     bool met, has_served = false;
+    ptoi_handover_unmark(&e->handover);
     if (e->holds) return is_met(arg); /* nothing is in flight, so nothing will change */
     for (int spins = 0;;) {
         if (is_met(arg)) return true;

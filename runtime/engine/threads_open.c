@@ -77,6 +77,7 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
     store_relaxed(&e->seen_tasks, core->sched.taken); /* relaxed: no thread runs yet */
     store_relaxed(&e->seen_events, core->sched.events);
     number_lanes(core);
+    ptoi_handover_init(&e->handover, e->grain.processors == 2 && e->lane_count > 0);
     bool outside = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) outside |= core->config.external[t];
     if (outside) e->outside.slot = calloc(core->window->task_mask + 1, sizeof *e->outside.slot);

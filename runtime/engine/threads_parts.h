@@ -3,6 +3,7 @@
 #define PTOI_THREADS_PARTS_H
 #include "busy.h"
 #include "grain.h"
+#include "handover.h"
 #include "outside_ended.h"
 #include "threads.h"
 #include "worker_time.h"
@@ -58,6 +59,7 @@ struct lane {
     struct busy busy;
     struct worker_clock clock; /* of its worker */
     int32_t thread_number;     /* of its worker, see debug/backtrace.h */
+    _Atomic int slept_on;      /* W its worker, R orchestrator, relaxed: its processor, when it last went to sleep */
     ptoi_thread thread;
 };
 
@@ -88,6 +90,7 @@ struct threads {
     int first[PTO_WORKER_TYPES]; /* the first of the lanes of a type, which are as many as its workers */
     int shift[PTO_WORKER_TYPES]; /* from the lane that runs a task of the type to its row, Note [shared workers] */
     struct grain grain;
+    struct handover handover;
     struct lane *helper_lane; /* the lane that the orchestrator may serve; NULL: none */
     /* The orchestrator's. */
     bool holds;            /* it has the role, and nothing is in the window: tasks are executed inline */

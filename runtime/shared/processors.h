@@ -26,4 +26,7 @@ static inline cpu_set_t ptoi_processor(int n)
 /* The calling thread keeps to these from now on.  A system that forbids it leaves the thread where it likes. */
 static inline void ptoi_processor_keep(const cpu_set_t *set) { (void)sched_setaffinity(0, sizeof *set, set); }
 
+/* The one that runs the caller, for now; -1: the system does not say. */
+static inline int ptoi_processor_now(void) { return sched_getcpu(); }
+
 #endif

@@ -389,6 +389,46 @@ TEST(a_kernel_whose_calls_are_short_again_is_tried_again)
     EXPECT(ptoi_grain_is_fine(&g, tried));
 }
 
+TEST(the_limit_follows_the_latency_between_two_processors)
+{
+    static struct grain g, many;
+    ptoi_grain_init(&g, 2);
+    EXPECT_EQ((int64_t)load_relaxed(&g.fine_ns), 400);
+    ptoi_grain_follow(&g, 1);
+    EXPECT_EQ((int64_t)load_relaxed(&g.fine_ns), 260);
+    ptoi_grain_follow(&g, 30); /* about the same */
+    EXPECT_EQ((int64_t)load_relaxed(&g.fine_ns), 260);
+    ptoi_grain_follow(&g, 100000);
+    EXPECT_EQ((int64_t)load_relaxed(&g.fine_ns), 600);
+    ptoi_grain_follow(&g, 60);
+    EXPECT_EQ((int64_t)load_relaxed(&g.fine_ns), 360);
+    ptoi_grain_follow(&g, 120);
+    EXPECT_EQ((int64_t)load_relaxed(&g.fine_ns), 540);
+    ptoi_grain_measured_inline(&g, tried, 450);
+    EXPECT(ptoi_grain_is_fine(&g, tried));
+    ptoi_grain_follow(&g, 1);
+    EXPECT_EQ((int64_t)load_relaxed(&g.fine_ns), 260);
+    EXPECT(!ptoi_grain_is_fine(&g, tried));
+    ptoi_grain_init(&many, 3);
+    ptoi_grain_follow(&many, 1);
+    EXPECT_EQ((int64_t)load_relaxed(&many.fine_ns), 250);
+}
+
+TEST(a_kernel_is_doubtful_where_another_latency_would_decide_otherwise)
+{
+    static struct grain g, many;
+    ptoi_grain_init(&g, 2);
+    ptoi_grain_init(&many, 4);
+    for (int64_t ns = 100; ns <= 1000; ns += 100) {
+        memset(&g.line, 0, sizeof g.line);
+        EXPECT(!ptoi_grain_is_doubtful(&g, tried)); /* nothing is known */
+        ptoi_grain_measured_away(&g, tried, ns);
+        ptoi_grain_measured_away(&many, tried, ns);
+        EXPECT_EQ(ptoi_grain_is_doubtful(&g, tried), ns > 260 && ns <= 600);
+        EXPECT(!ptoi_grain_is_doubtful(&many, tried));
+    }
+}
+
 TEST(a_kernel_that_is_fine_nowhere_is_tried_ever_more_rarely)
 {
     static struct grain g;
@@ -419,6 +459,38 @@ TEST(a_kernel_measured_as_short_is_executed_inline)
     rt = create((PTOConfig){.workers = {1, 0, 0, 0}, .always_defer = true});
     EXPECT_EQ(pto_runtime_run(rt, many_here, &here), PTO_OK);
     EXPECT_EQ(here, 0);
+    pto_runtime_destroy(rt);
+}
+
+enum { NEAR_CELLS = 8, NEAR_TASKS = 40000 };
+static int step_in_300_ns(const PTOArg *a)
+{
+    struct timespec since, now;
+    clock_gettime(CLOCK_MONOTONIC, &since);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - since.tv_sec) * 1000000000 + now.tv_nsec - since.tv_nsec < 300);
+    *(uint64_t *)a[0].ptr = *(uint64_t *)a[0].ptr * 5 + *(const uint64_t *)a[1].ptr;
+    return 0;
+}
+static const PTOKernel near_kernel = {.name = "near", .worker = PTO_WORKER_VECTOR, .fn = step_in_300_ns};
+
+static void near_the_limit(PTORuntime *rt, void *arg)
+{
+    uint64_t *cell = arg;
+    for (int i = 0; i < NEAR_TASKS; i++)
+        SUBMIT(rt, &near_kernel, PTO_INOUT(&cell[i % NEAR_CELLS], 0, 8),
+               PTO_INPUT(&cell[(i + 1 + i / 8 % 7) % NEAR_CELLS], 0, 8));
+}
+
+/* The latency that is measured decides where they are executed, which may change at any time. */
+TEST(tasks_near_the_limit_keep_their_order)
+{
+    static uint64_t cell[NEAR_CELLS] = {1, 2, 3, 4, 5, 6, 7, 8}, expected[NEAR_CELLS] = {1, 2, 3, 4, 5, 6, 7, 8};
+    PTORuntime *rt = create((PTOConfig){.workers = {0, 2, 0, 0}});
+    for (int i = 0; i < NEAR_TASKS; i++)
+        expected[i % NEAR_CELLS] = expected[i % NEAR_CELLS] * 5 + expected[(i + 1 + i / 8 % 7) % NEAR_CELLS];
+    EXPECT_EQ(pto_runtime_run(rt, near_the_limit, cell), PTO_OK);
+    for (int i = 0; i < NEAR_CELLS; i++) EXPECT_EQ(cell[i], expected[i]);
     pto_runtime_destroy(rt);
 }
 
