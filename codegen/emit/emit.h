@@ -148,6 +148,7 @@ const char *emit_bytes_text(struct emitter *e, const struct size *s); /* "4 * N 
 bool emit_has_f16(const struct symbol *s);      /* a kernel or function with a tensor of f16 */
 void emit_equations_headers(struct emitter *e); /* that the kernels in index notation printed so far need */
 void emit_f16_error(struct out *out);           /* where the C compiler has no such type */
+void emit_no_tautologies(struct out *out);
 
 /* ---- equations/equations.c ---- */
 /* the C function of a kernel in index notation */

@@ -205,9 +205,8 @@ static void emit_head(struct emitter *e)
     emit_headers(e, has_equations(e), has_scratch(e));
     out_line(e->out, "#include <stdio.h>");
     out_line(e->out, "#include <string.h>");
-    /* `assert N == N` is a program, if not a useful one; so is a function that always calls itself, which a limit
-     * stops. */
-    out_line(e->out, "#pragma GCC diagnostic ignored \"-Wtautological-compare\"");
+    emit_no_tautologies(e->out);
+    /* So is a function that always calls itself, which a limit stops. */
     out_line(e->out, "#if defined __clang__ || __GNUC__ >= 12");
     out_line(e->out, "#pragma GCC diagnostic ignored \"-Winfinite-recursion\"");
     out_line(e->out, "#endif");
@@ -221,6 +220,12 @@ bool emit_has_f16(const struct symbol *s)
             if (s->formals[i]->fields[f]->type->elem == ELEM_F16) return true;
     }
     return false;
+}
+
+/* `assert N == N` is a program, if not a useful one; so is `select(i < i, ...)`. */
+void emit_no_tautologies(struct out *out)
+{
+    out_line(out, "#pragma GCC diagnostic ignored \"-Wtautological-compare\"");
 }
 
 void emit_f16_error(struct out *out)

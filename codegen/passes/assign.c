@@ -183,7 +183,13 @@ static void look_for_gaps(const struct assign *a, struct cell *x, const struct i
 /* An extent of 0 needs nothing that writes it. */
 static bool is_empty(const struct assign *a, struct symbol *t, const struct region *r)
 {
-    return t->type->kind == TYPE_TENSOR && region_is_empty(a->c, r ? r : region_whole(a->c, t));
+    if (t->type->kind != TYPE_TENSOR) return false;
+    if (!r) r = region_whole(a->c, t);
+    if (region_is_empty(a->c, r)) return true;
+    /* `if M * N == 0 { return; }` says nothing about M or N alone */
+    const struct size *elements = size_const(a->c->sizes, 1);
+    for (int d = 0; d < r->rank && elements; d++) elements = size_binary(a->c->sizes, SIZE_MUL, elements, r->extent[d]);
+    return r->rank > 1 && elements && facts_prove_order(a->c->facts, elements, size_const(a->c->sizes, 0), 0);
 }
 
 static void touch_part(const struct assign *a, struct cell *x, const struct ir_use *use)

@@ -33,13 +33,24 @@ static bool is_comparison(const struct facts *f, const struct ast *e, const stru
     return *a && *b;
 }
 
+/* a < b.  Of a product above 0 no factor is 0. */
+static void add_less(struct facts *f, const struct size *a, const struct size *b)
+{
+    const struct size *const one = size_const(facts_sizes(f), 1);
+    int64_t least;
+    facts_add_order(f, a, b, 1);
+    if (b->kind != SIZE_MUL || !size_is_const(a, &least) || least < 0) return;
+    for (int i = 0; i < b->count; i++)
+        if (!size_is_const(b->arg[i], NULL) && facts_prove(f, b->arg[i])) facts_add_order(f, one, b->arg[i], 0);
+}
+
 /* Says more where the order is known. */
 void facts_add_unequal(struct facts *f, const struct size *a, const struct size *b)
 {
     if (facts_prove_order(f, a, b, 0))
-        facts_add_order(f, a, b, 1);
+        add_less(f, a, b);
     else if (facts_prove_order(f, b, a, 0))
-        facts_add_order(f, b, a, 1);
+        add_less(f, b, a);
     else
         facts_add_apart(f, a, b);
 }
@@ -61,9 +72,9 @@ void facts_add_condition_of(struct facts *f, const struct ast *cond, bool truth,
     } else if (is_comparison(f, cond, values, &a, &b)) {
         switch (truth ? cond->binary.op : opposite(cond->binary.op)) {
         case OP_EQ: facts_add_equal(f, a, b); break;
-        case OP_LT: facts_add_order(f, a, b, 1); break;
+        case OP_LT: add_less(f, a, b); break;
         case OP_LE: facts_add_order(f, a, b, 0); break;
-        case OP_GT: facts_add_order(f, b, a, 1); break;
+        case OP_GT: add_less(f, b, a); break;
         case OP_GE: facts_add_order(f, b, a, 0); break;
         default: facts_add_unequal(f, a, b);
         }

@@ -17,7 +17,8 @@ enum { SPINS = 256, YIELDS = 16, NAP_NS = 1000000 };
 void ptoi_threads_fail_replay(struct core *core)
 {
     ptoi_fail(core->run_status, PTO_ERR_ARGUMENT, NULL,
-              "the schedule %s does not fit this run (program, data, workers): its start %lld never becomes ready",
+              "the schedule %s does not fit this run (program, data, workers, --window): "
+              "its start %lld never becomes ready",
               core->config.replay, (long long)core->replay->next);
 }
 

@@ -132,7 +132,12 @@ static void session_free(struct session *s)
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-static int exit_of_status(PTOStatus status) { return status == PTO_ERR_NOMEM ? HOST_INTERNAL : HOST_RUN; }
+/* With a schedule, a run refuses an argument where that is the schedule of another run. */
+static int exit_of_status(const struct session *s, PTOStatus status)
+{
+    const bool is_of_file = status == PTO_ERR_ARGUMENT && s->options.config.replay;
+    return status == PTO_ERR_NOMEM ? HOST_INTERNAL : is_of_file ? HOST_FILE : HOST_RUN;
+}
 
 /* is_ranked: it is one of several ranks, or plans them. */
 static int create_runtime(struct session *s, const PTOConfig *config, bool is_ranked, PTORuntime **rt)
@@ -177,7 +182,7 @@ static int run_entry(struct session *s)
         fflush(stdout);
         s->has_stopped |= s->rt->dist && s->rt->dist->has_met;
         if (ptoi_watch_reports() && (session_is_first(s) || !s->has_stopped)) ptoi_print_run_error(s->rt, status);
-        return exit_of_status(status);
+        return exit_of_status(s, status);
     }
     return HOST_OK;
 }
@@ -283,7 +288,7 @@ static int check_against_oracle(struct session *s)
         fflush(stdout);
         ptoi_print_run_error(rt, status);
         pto_runtime_destroy(rt);
-        return exit_of_status(status);
+        return exit_of_status(s, status);
     }
     pto_runtime_destroy(rt);
     char text[512];

@@ -2,6 +2,7 @@
 #include "block.h"
 #include "memory/pool.h"
 #include "memory/slab.h"
+#include "overlap.h"
 #include "place.h"
 #include "shared/caller.h"
 #include "shared/check.h"
@@ -134,7 +135,11 @@ struct buffer *ptoi_buffer_detach(struct buffer *b)
     if (!other) return NULL;
     ptoi_registry_lock();
     const bool is_possible = b->block->writing_maps == 0 && b->block->writing_exports == 0;
-    if (is_possible) ptoi_block_put(b->block, other);
+    if (is_possible) {
+        ptoi_block_put(b->block, other);
+        other->is_detached = true;
+        ptoi_overlap_note(b->block);
+    }
     ptoi_registry_unlock();
     if (is_possible) return other;
     ptoi_slab_give(&buffers, other);
@@ -167,6 +172,7 @@ void ptoi_buffer_release(struct buffer *b)
     struct block *k = b->block;
     const bool is_last = left == 0 && ptoi_block_remove(b);
     if (is_last) ptoi_places_leave(k, NULL);
+    if (left == 0) ptoi_overlap_note(k);
     if (left == 0) ptoi_registry_changed();
     ptoi_registry_unlock();
     if (left == 0) ptoi_slab_give(&buffers, b);
@@ -210,10 +216,13 @@ void ptoi_block_stay(const PTODetached *out)
 
 void ptoi_buffer_forget(struct buffer *b)
 {
+    struct block *k = b->block;
     ptoi_registry_lock();
-    ptoi_places_leave(b->block, NULL);
+    ptoi_places_leave(k, NULL);
+    ptoi_block_remove(b);
+    ptoi_overlap_note(k);
     ptoi_registry_unlock();
-    ptoi_slab_give(&blocks, b->block);
+    ptoi_slab_give(&blocks, k);
     ptoi_slab_give(&buffers, b);
 }
 

@@ -39,6 +39,8 @@ struct block {
     struct place *places; /* copies that devices have */
     bool is_stale;        /* a run on a device wrote it, and only places are current */
     bool is_saved;        /* a thread copies a place to the host's memory */
+    bool is_listed;       /* overlap.h, */
+    struct block *next_listed;
 };
 
 struct buffer {
@@ -52,6 +54,7 @@ struct buffer {
     _Atomic int64_t maps;   /* somebody knows the address, */
     int64_t exports;        /* or had it from us */
     struct block *original; /* the foreign block that it was attached to, whose address somebody knows; or NULL */
+    bool is_detached;       /* it lies on the block of the buffer that it was detached from */
 };
 
 /* A block of the pool with a buffer on it: NULL and the thread's error: no memory. */
@@ -64,6 +67,11 @@ struct buffer *ptoi_buffer_detach(struct buffer *b);
 
 static inline void ptoi_buffer_retain(struct buffer *b) { ptoi_count_retain(&b->count); }
 void ptoi_buffer_release(struct buffer *b);
+/* Somebody who is no run knows the address; under the lock. */
+static inline bool ptoi_buffer_is_known(const struct buffer *b)
+{
+    return load_relaxed(&b->maps) > 0 || b->exports > 0 || b->original == b->block;
+}
 /* One more or one less, under the lock. */
 static inline void ptoi_buffer_note(_Atomic int64_t *pins, int64_t change)
 {

@@ -1,6 +1,7 @@
 /* map.c - see map.h. */
 #include "map.h"
 #include "memory/slab.h"
+#include "overlap.h"
 #include "separate.h"
 #include "stale.h"
 #include "shared/thread_error.h"
@@ -18,9 +19,11 @@ bool ptoi_map_is_own(const struct block *k)
 }
 
 /* Runs that would write below a reader, or use what a writer changes. */
-static bool is_run_in_the_way(const struct block *k, PTOAccess access)
+static bool is_run_in_the_way(const struct block *own, PTOAccess access)
 {
-    return k->writers > 0 || (access & PTO_WRITE && k->readers > 0);
+    for (const struct block *k = own; k; k = ptoi_overlap_next(own, k))
+        if (k->writers > 0 || (access & PTO_WRITE && k->readers > 0)) return true;
+    return false;
 }
 
 /* Under the lock: until runs are away (for a map, not for an export) and the memory is separate. */
@@ -30,6 +33,7 @@ static PTOStatus wait_for_memory(struct buffer *b, PTOAccess access, bool waits_
         enum separation found = SEPARATE_WAIT;
         if (!waits_for_runs || !is_run_in_the_way(b->block, access)) {
             found = ptoi_separate(b, access & PTO_WRITE);
+            if (found == SEPARATE_READY && access & PTO_WRITE) found = ptoi_separate_overlapping(b->block);
             if (found == SEPARATE_READY && access & PTO_WRITE) found = ptoi_stale_ask(b, NULL);
             if (found == SEPARATE_READY && b->block->writers == 0) found = ptoi_stale_save(b);
             if (found == SEPARATE_READY) {
@@ -69,6 +73,7 @@ static void push(struct map *m)
     m->next = k->maps;
     k->maps = m;
     k->map_count++;
+    ptoi_overlap_note(k);
     ptoi_buffer_note(&b->maps, 1);
     if (m->access & PTO_WRITE) k->writing_maps++;
     if (m->access == PTO_WRITE && ptoi_tensor_is_whole(m->tensor)) k->is_undefined = false;
@@ -120,6 +125,7 @@ static struct map *pop(PTOTensor *t)
     struct map *m = *at;
     *at = m->next;
     k->map_count--;
+    ptoi_overlap_note(k);
     ptoi_buffer_note(&t->buffer->maps, -1);
     if (m->access & PTO_WRITE) k->writing_maps--;
     ptoi_registry_changed();
@@ -172,7 +178,7 @@ PTOStatus ptoi_read_begin(PTOTensor *t, const char *call)
     PTOStatus status = PTO_OK;
     ptoi_registry_lock();
     while (status == PTO_OK) {
-        const bool is_written = t->buffer->block->writers > 0;
+        const bool is_written = is_run_in_the_way(t->buffer->block, PTO_READ);
         const enum separation found = is_written ? SEPARATE_WAIT : ptoi_stale_save(t->buffer);
         if (found == SEPARATE_READY) break;
         if (found != SEPARATE_WAIT)
@@ -184,6 +190,7 @@ PTOStatus ptoi_read_begin(PTOTensor *t, const char *call)
     }
     if (status == PTO_OK) {
         t->buffer->block->readers++;
+        ptoi_overlap_note(t->buffer->block);
         ptoi_buffer_note(&t->buffer->pins, 1);
         ptoi_buffer_retain(t->buffer);
     }
@@ -196,6 +203,7 @@ void ptoi_read_end(PTOTensor *t)
     if (!t->buffer) return;
     ptoi_registry_lock();
     t->buffer->block->readers--;
+    ptoi_overlap_note(t->buffer->block);
     ptoi_buffer_note(&t->buffer->pins, -1);
     ptoi_registry_changed();
     ptoi_registry_unlock();

@@ -1,6 +1,7 @@
 /* pins.c - see pins.h. */
 #include "pins.h"
 #include "map.h"
+#include "overlap.h"
 #include "separate.h"
 #include "stale.h"
 #include "tensor.h"
@@ -54,9 +55,12 @@ static void merge(struct pin *pins, int count)
 
 static bool is_free(const struct pin *p)
 {
-    const struct block *k = p->buffer->block;
-    if (k->writers > 0 || k->writing_maps > 0) return false;
-    return !(p->merged & PTO_WRITE) || (k->readers == 0 && k->map_count == 0);
+    const struct block *const own = p->buffer->block;
+    for (const struct block *k = own; k; k = ptoi_overlap_next(own, k)) {
+        if (k->writers > 0 || k->writing_maps > 0) return false;
+        if (p->merged & PTO_WRITE && (k->readers > 0 || k->map_count > 0)) return false;
+    }
+    return true;
 }
 
 /* The device of the run has the elements of stale memory, or writes all of them. */
@@ -73,6 +77,7 @@ static enum separation look(struct pin *pins, int count, int *which)
     for (int i = 0; i < count; i++) {
         if (!pins[i].buffer || !(pins[i].access & PTO_WRITE)) continue;
         enum separation found = ptoi_separate(pins[i].buffer, true);
+        if (found == SEPARATE_READY) found = ptoi_separate_overlapping(pins[i].buffer->block);
         if (found == SEPARATE_READY) found = ptoi_stale_ask(pins[i].buffer, pins[i].holder);
         if (found == SEPARATE_READY) continue;
         *which = i;
@@ -104,6 +109,7 @@ static void bind(struct pin *pins, int count)
             k->writers++;
         else if (p->is_first)
             k->readers++;
+        ptoi_overlap_note(k);
         ptoi_buffer_note(&p->buffer->pins, 1);
         ptoi_buffer_retain(p->buffer);
         p->address = ptoi_tensor_address(p->tensor);
@@ -115,7 +121,11 @@ static void bind(struct pin *pins, int count)
 
 static bool may_wait(const struct pin *p, const struct pins_wait *wait)
 {
-    return wait && ptoi_registry_may_wait() && !ptoi_map_is_own(p->buffer->block);
+    const struct block *const own = p->buffer->block;
+    if (!wait || !ptoi_registry_may_wait()) return false;
+    for (const struct block *k = own; k; k = ptoi_overlap_next(own, k))
+        if (ptoi_map_is_own(k)) return false;
+    return true;
 }
 
 static PTOStatus refuse_busy(const char *why)
@@ -215,6 +225,7 @@ void ptoi_pins_drop(struct pin *pins, int count, bool failed)
         if (p->is_first) {
             CHECK(*held > 0);
             --*held;
+            ptoi_overlap_note(k);
         }
         ptoi_buffer_note(&p->buffer->pins, -1);
         if (failed && p->access & PTO_WRITE) k->is_undefined = true;

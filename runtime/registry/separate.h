@@ -24,7 +24,7 @@ enum separation {
 
 /* Under the lock.  The address of b will be known (for_writing: and its memory written). */
 enum separation ptoi_separate(struct buffer *b, bool for_writing);
-
-bool ptoi_buffer_is_known(const struct buffer *b); /* somebody who is no run knows the address; under the lock */
+/* Under the lock.  k will be written: the detached buffers on other blocks that overlap it leave. */
+enum separation ptoi_separate_overlapping(const struct block *k);
 
 #endif

@@ -184,7 +184,10 @@ PTOSparse *pto_sparse_convert(PTOSparse *a, PTOFormat format)
         return NULL;
     }
     if (format == PTO_BSR || format == PTO_BSC) {
-        ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "%s: to format %s", call, ptoi_sparse_format_name(format));
+        ptoi_thread_fail(
+            PTO_ERR_UNSUPPORTED,
+            "%s: CSR, CSC, COO and CSR4 are made, and %s is not: nothing says how large its blocks would be", call,
+            ptoi_sparse_format_name(format));
         return NULL;
     }
     if (ptoi_sparse_read_begin(a, call) != PTO_OK) return NULL;

@@ -236,6 +236,15 @@ class Structs(unittest.TestCase):
         mine.update({f"{name}.{field[0]}": getattr(struct, field[0]).offset for name, struct in structs.items() for field in struct._fields_})
         self.assertEqual({name: int(size) for name, size in want.items()}, mine)
 
+    def test_a_detached_tensor_keeps_its_elements_from_calls_with_the_array(self):
+        a = np.ones(1, "f4")
+        t = ptoc.tensor(a)
+        d, e = t.detach(), ptoc.tensor(a).detach()  # the second one's tensor is released at once
+        m.wait(a, 1)
+        self.assertEqual([x[0] for x in (a, np.asarray(t), np.asarray(d), np.asarray(e))], [2, 2, 1, 1])
+        m.wait(e, 2)
+        self.assertEqual([x[0] for x in (a, np.asarray(d), np.asarray(e))], [2, 1, 3])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -54,6 +54,8 @@ class Matrices(unittest.TestCase):
             a.row
         with self.assertRaisesRegex(ValueError, "no format 'dia'"):
             a.convert("dia")
+        with self.assertRaisesRegex(ptoc.PtoError, "BSR is not: nothing says how large its blocks would be"):
+            a.convert("bsr")
         with self.assertRaises(IndexError):
             a.rows(15, 9)
         with self.assertRaisesRegex(ValueError, "'x' is f32\\[7\\], but extent 0 .* is 20"):

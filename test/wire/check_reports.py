@@ -267,13 +267,13 @@ class Reports(Check):
         for wrong, text, code in ((dict(head="pto schedule 1"), "s.1:1: not the schedule of one of several ranks", 4),
                                   (dict(head=recorded[2][0]), "s.1:1: the schedule of another rank", 4),
                                   (dict(head=recorded[1][0] + "0"), "the schedules of the ranks are of different runs", 4),
-                                  (dict(rows={}), "the schedule %s does not fit this run" % self.file("s.1"), 1)):
+                                  (dict(rows={}), "the schedule %s does not fit this run" % self.file("s.1"), 4)):
             self.write_schedule("s", 1, wrong.get("head", recorded[1][0]), wrong.get("rows", recorded[1][1]))
             _, _, err = self.results(3, replay, code=code)
             self.expect("refused: " + text, err.count(text) == 1, err)
         self.results(2, workers + ["--record", self.file("s")], "back_and_forth")  # rank 1 begins, and receives what rank 0 makes of it
         self.write_schedule("s", 1, self.schedule(1)[0], {})
-        _, _, err = self.results(2, replay + ["--grace", "0.2"], "back_and_forth", code=1)
+        _, _, err = self.results(2, replay + ["--grace", "0.2"], "back_and_forth", code=4)
         self.expect("ranks that wait for each other", "nothing has happened on any rank for 10 s, so the schedules do not fit this run" in err
                     and "\n  rank 0: waits for a message from rank 1, for task 1 at " in err and "\n  rank 1: waits for a message from rank 0, for task 2 at " in err, err)
         self.results(3, workers + ["--record", self.file("s")])

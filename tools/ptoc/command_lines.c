@@ -102,8 +102,10 @@ static const char *only_level(const struct toolchain *t)
 void command_add_strict(words *argv, const struct toolchain *t)
 {
     vec_push(argv, "-std=c11");
-    vec_push(argv, "-Wall");
-    vec_push(argv, "-Wextra");
+    if (!t->o->no_warnings) { /* -w would take the two errors below away, too */
+        vec_push(argv, "-Wall");
+        vec_push(argv, "-Wextra");
+    }
     vec_push(argv, "-Werror=implicit-function-declaration"); /* no C since 1999: a result would be taken for an int */
     vec_push(argv, "-Werror=return-type"); /* a task without a status would succeed or fail by chance */
     if (t->o->warnings_are_errors) vec_push(argv, "-Werror");

@@ -156,6 +156,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_COLOR: return option_set_color(o, value);
     case OPTION_NO_WARNINGS:
         for (int i = 0; i < DIAG_COUNT; i++) o->warning_off[i] = option_is_warning(i);
+        o->no_warnings = true;
         return EXIT_OK;
     case OPTION_FORMAT: return option_set_format(o, value);
     case OPTION_FMT_CHECK: o->fmt_check = true; return EXIT_OK;

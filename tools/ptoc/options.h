@@ -74,6 +74,7 @@ struct options {
     enum diag_color color;
     bool warnings_are_errors;     /* -Werror */
     bool warning_off[DIAG_COUNT]; /* -w, -Wno-W03 */
+    bool no_warnings;             /* -w: none of the C compiler on C bodies either */
 
     const char *graph_format; /* --format=dot|json|text of `graph`, or NULL */
     bool fmt_check, fmt_diff;

@@ -49,8 +49,11 @@ static const char *integer_text(struct eq_printer *p, const struct eq_expr *x)
 {
     STRBUF(b);
     if (x->type == ELEM_BOOL) return x->integer ? "true" : "false";
-    if (x->type == ELEM_U64 || x->type == ELEM_U32)
-        return arena_printf(p->e->mem, "%" PRIu64 "u", (uint64_t)x->integer);
+    if (x->type == ELEM_U64 || x->type == ELEM_U32) {
+        const uint64_t value = x->type == ELEM_U32 ? (uint32_t)x->integer : (uint64_t)x->integer;
+        const bool is_short = x->type == ELEM_U64 && value <= UINT32_MAX; /* ~3u has 32 bits */
+        return arena_printf(p->e->mem, "%s%" PRIu64 "u", is_short ? "(uint64_t)" : "", value);
+    }
     print_int(&b, x->integer, P_UNARY);
     return x->type == ELEM_I64 && x->integer > INT32_MIN && x->integer <= INT32_MAX
                ? arena_printf(p->e->mem, "(int64_t)%s", strbuf_text(&b))

@@ -67,6 +67,14 @@ for m, n in ((1, 1), (5, 2), (9, 9), (30, 7)):
     given = {"a": np.ascontiguousarray(b.T).astype(np.float32), "t": t.astype(np.float32), "c": np.ascontiguousarray(c.T).astype(np.float32)}
     after, made, changed = run("qr_of_columns", ["a", "t", "c"], **given)
     check_qr("qr of %d columns" % n, given["a"].T, after.T, made.T, given["c"].T, changed.T, 1e-4)
+a, t, c = rng.standard_normal((9, 4)), np.zeros((4, 4)), np.ones((9, 3))
+after, made, changed = run("qr", ["a", "t", "c"], a=a, t=t, c=c)
+for power in (-900, 1000):  # squares would be 0 or infinite
+    scaled, same, result = run("qr", ["a", "t", "c"], a=np.ldexp(a, power), t=t, c=c)
+    close("R of numbers times 2**%d" % power, np.ldexp(np.triu(scaled), -power), np.triu(after), 0)
+    close("V of numbers times 2**%d" % power, np.tril(scaled, -1), np.tril(after, -1), 0)
+    close("T of numbers times 2**%d" % power, same, made, 0)
+    close("transpose(Q) of numbers times 2**%d" % power, result, changed, 0)
 zero = np.array([[1., 2., 3.], [2., 4., 6.], [3., 6., 10.]])
 close("info of a singular matrix", run("lu", ["a", "pivot", "info"], a=zero)[2], [2], 0)
 close("qr of zeros", run("qr", ["a", "t", "c"], a=np.zeros((4, 2)), t=np.zeros((2, 2)), c=np.ones((4, 3)))[2], np.ones((4, 3)), 0)
