@@ -125,6 +125,6 @@ bool ptoi_handover_doubts(struct handover *h, int64_t *ns)
 
 bool ptoi_handover_is_wanted(const struct handover *h)
 {
-    const int wanted = h->is_on ? load_relaxed(&h->wanted) : 0; /* relaxed: a hint */
+    const int wanted = load_relaxed(&h->wanted); /* relaxed: a hint; 0 where h is off */
     return wanted > 1 && wanted - 2 != ptoi_processor_now();
 }

@@ -286,7 +286,7 @@ static void sleep_until_task(struct lane *l, int64_t ns) /* model: SLEEP_WORKER 
     PTO_LABEL(SLEEP);
     if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) {
         ptoi_worker_enter(&l->clock, WORKER_ASLEEP);
-        if (e->handover.is_on) store_relaxed(&l->slept_on, ptoi_processor_now()); /* relaxed: a hint */
+        store_relaxed(&l->slept_on, ptoi_processor_now()); /* relaxed: a hint */
         ptoi_park_wait(&l->parker, ns);
         ptoi_worker_enter(&l->clock, WORKER_IDLE);
     }

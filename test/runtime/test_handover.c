@@ -145,6 +145,4 @@ TEST(a_worker_of_the_orchestrators_processor_does_not_take_part)
     EXPECT(!ptoi_handover_is_wanted(&h));
     store_relaxed(&h.wanted, 1 << 20); /* another one */
     EXPECT(ptoi_handover_is_wanted(&h));
-    h.is_on = false;
-    EXPECT(!ptoi_handover_is_wanted(&h));
 }
