@@ -7,6 +7,8 @@
 #include "equations/equations.h"
 #include "matching.h"
 
+enum { MAX_EQUATIONS = 16 }; /* that are tried for a quotient */
+
 static int dim_index(const struct symbol *callee, const struct symbol *s)
 {
     for (int i = 0; i < callee->dim_count; i++)
@@ -28,7 +30,18 @@ static bool is_shorter(struct checker *c, const struct size *a, const struct siz
     return a && size_terms(c->sizes, a, terms, 2) < size_terms(c->sizes, b, terms, 2);
 }
 
-/* (got - rest) / factor without remainder: then it is right where factor is 0, too. */
+/* Has the program a name for everything in it, which keeps its value?  Facts are about former values, too. */
+static bool is_sayable(const struct size *a)
+{
+    if (a->kind == SIZE_STRIDE || a->kind == SIZE_AT || a->kind == SIZE_EXTENT) return false;
+    if (a->kind == SIZE_SYMBOL) return a->symbol->kind != SYM_VAR && !a->symbol->hidden && !a->symbol->decided_name;
+    for (int i = 0; i < a->count; i++)
+        if (!is_sayable(a->arg[i])) return false;
+    return true;
+}
+
+/* (got - rest) / factor without remainder: then it is right where factor is 0, too.  An assertion may say what got is:
+ * n == C * Q. */
 static const struct size *exact_quotient(struct checker *c, const struct size *got, const struct size *rest,
                                          const struct size *factor)
 {
@@ -37,7 +50,17 @@ static const struct size *exact_quotient(struct checker *c, const struct size *g
     if (value || !difference) return value;
     difference = size_expand(c->sizes, difference); /* a `let` may be a product */
     factor = size_expand(c->sizes, factor);
-    return difference && factor ? size_quotient(c->sizes, difference, factor) : NULL;
+    value = size_quotient(c->sizes, difference, factor);
+    if (value || size_is_const(factor, NULL)) return value; /* what is rounded is proved as well */
+    const struct size *zero;
+    for (int n = 0; n < MAX_EQUATIONS && (zero = facts_zero(c->facts, n)) != NULL; n++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const struct size *same = size_scale(c->sizes, zero, sign);
+            if (same) same = size_binary(c->sizes, SIZE_ADD, difference, same);
+            const struct size *stated = same ? size_quotient(c->sizes, same, factor) : NULL;
+            if (stated && is_sayable(stated)) return stated;
+        }
+    return NULL;
 }
 
 /* (got - rest) / factor, rounded: the extents are compared later.  Where got is known to leave the remainder that rest
