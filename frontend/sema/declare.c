@@ -156,22 +156,16 @@ static void add_formals(struct checker *c, struct symbol *s, struct ast *formals
     add_declared(c, s, formals, count);
 }
 
-/* Does the extent determine one more dimension variable: all but one of those in it are known, and that one stands
- * alone in a term? */
+/* Does the extent determine one more dimension variable: all but one of those in it are known, and it is linear in
+ * that one? */
 static bool determines(struct checker *c, struct symbol *s, const struct size *extent, bool *known)
 {
     int open = -1;
     for (int i = 0; i < s->dim_count; i++)
         if (!known[i] && size_names(extent, s->dims[i])) open = open < 0 ? i : s->dim_count;
     if (open < 0 || open == s->dim_count) return false;
-    struct size_term terms[32];
-    int count = size_terms(c->sizes, extent, terms, 32), alone = 0, mentioned = 0;
-    for (int k = 0; k < count; k++) {
-        if (!terms[k].mono || !size_names(terms[k].mono, s->dims[open])) continue;
-        mentioned++;
-        alone += terms[k].mono->kind == SIZE_SYMBOL;
-    }
-    return (known[open] = alone == 1 && mentioned == 1);
+    const struct size *factor, *rest;
+    return (known[open] = size_is_linear(c->sizes, extent, s->dims[open], &factor, &rest));
 }
 
 /* Names of machines that other languages have, which are no spelling of ours. */
@@ -196,7 +190,7 @@ static void check_dims_bound(struct checker *c, struct symbol *s)
         if (known[i] || s->decl->bad) continue;
         diag_error(c->diag, DIAG_E04, s->dims[i]->decl->at, "no formal of '%s' has an extent that determines '%s'",
                    s->name, s->dims[i]->name);
-        diag_help(c->diag, "an extent determines it if it is '%s', or a multiple of '%s' plus known terms",
+        diag_help(c->diag, "an extent determines it if it is '%s', or '%s' times a known factor, plus known terms",
                   s->dims[i]->name, s->dims[i]->name);
         notes_bad(s->decl);
     }

@@ -1,11 +1,13 @@
 /* dims.c - binds the dimension variables of a callee from its arguments.
- * Idea       where an extent is exactly the variable, then where it is linear in one unknown; other extents are then
- *            compared, symbolically.
+ * Idea       where an extent is exactly the variable, then where it is linear in one unknown, first where it divides
+ *            without remainder; other extents are then compared, symbolically.
  * Gives      dims of struct call.
  * Tests      test/lit/sema/e04*.pto
  */
 #include "equations/equations.h"
 #include "matching.h"
+
+enum { MAX_EQUATIONS = 16 }; /* that are tried for a quotient */
 
 static int dim_index(const struct symbol *callee, const struct symbol *s)
 {
@@ -28,14 +30,49 @@ static bool is_shorter(struct checker *c, const struct size *a, const struct siz
     return a && size_terms(c->sizes, a, terms, 2) < size_terms(c->sizes, b, terms, 2);
 }
 
-/* (got - rest) / factor.  Where got is known to leave the remainder that rest leaves, got / factor says the same in the
- * words of the program, unless it is longer: N / 2, and not (N - 1) / 2, of an odd N. */
-static const struct size *quotient(struct checker *c, const struct size *got, const struct size *rest, int64_t factor)
+/* Has the program a name for everything in it, which keeps its value?  Facts are about former values, too. */
+static bool is_sayable(const struct size *a)
 {
-    const struct size *by = size_const(c->sizes, factor), *difference = size_sub(c->sizes, got, rest);
-    int64_t r;
-    if (factor == 1) return difference;
-    if (factor > 1 && size_is_const(rest, &r) && r != 0 && !is_shorter(c, difference, got)) {
+    if (a->kind == SIZE_STRIDE || a->kind == SIZE_AT || a->kind == SIZE_EXTENT) return false;
+    if (a->kind == SIZE_SYMBOL) return a->symbol->kind != SYM_VAR && !a->symbol->hidden && !a->symbol->decided_name;
+    for (int i = 0; i < a->count; i++)
+        if (!is_sayable(a->arg[i])) return false;
+    return true;
+}
+
+/* (got - rest) / factor without remainder: then it is right where factor is 0, too.  An assertion may say what got is:
+ * n == C * Q. */
+static const struct size *exact_quotient(struct checker *c, const struct size *got, const struct size *rest,
+                                         const struct size *factor)
+{
+    const struct size *difference = size_sub(c->sizes, got, rest);
+    const struct size *value = difference ? size_quotient(c->sizes, difference, factor) : NULL;
+    if (value || !difference) return value;
+    difference = size_expand(c->sizes, difference); /* a `let` may be a product */
+    factor = size_expand(c->sizes, factor);
+    value = size_quotient(c->sizes, difference, factor);
+    if (value || size_is_const(factor, NULL)) return value; /* what is rounded is proved as well */
+    const struct size *zero;
+    for (int n = 0; n < MAX_EQUATIONS && (zero = facts_zero(c->facts, n)) != NULL; n++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const struct size *same = size_scale(c->sizes, zero, sign);
+            if (same) same = size_binary(c->sizes, SIZE_ADD, difference, same);
+            const struct size *stated = same ? size_quotient(c->sizes, same, factor) : NULL;
+            if (stated && is_sayable(stated)) return stated;
+        }
+    return NULL;
+}
+
+/* (got - rest) / factor, rounded: the extents are compared later.  Where got is known to leave the remainder that rest
+ * leaves, got / factor says the same in the words of the program, unless it is longer: N / 2, and not (N - 1) / 2, of
+ * an odd N. */
+static const struct size *rounded_quotient(struct checker *c, const struct size *got, const struct size *rest,
+                                           const struct size *by)
+{
+    const struct size *difference = size_sub(c->sizes, got, rest);
+    int64_t r, factor;
+    if (size_is_const(by, &factor) && factor > 1 && size_is_const(rest, &r) && r != 0 &&
+        !is_shorter(c, difference, got)) {
         const int64_t left = (r % factor + factor) % factor;
         const struct size *remainder = size_binary(c->sizes, SIZE_MOD, got, by);
         if (remainder && facts_prove_equal(c->facts, remainder, size_const(c->sizes, left)) && r - left != INT64_MIN)
@@ -45,31 +82,47 @@ static const struct size *quotient(struct checker *c, const struct size *got, co
     return difference ? size_binary(c->sizes, SIZE_DIV, difference, by) : NULL;
 }
 
+/* The only unbound dimension variable in an extent, or -1. */
+static int only_unbound(const struct matching *m, const struct size *extent)
+{
+    int dim = -1;
+    for (int i = 0; i < m->callee->dim_count; i++) {
+        if (m->call->dims[i] || !size_names(extent, m->callee->dims[i])) continue;
+        if (dim >= 0) return -1;
+        dim = i;
+    }
+    return dim;
+}
+
 /* want is factor * N + rest with one unbound N: binds N. */
 static bool solve(struct checker *c, struct matching *m, const struct type *want_type, const struct type *got_type,
-                  int extent, const struct ast *source)
+                  int extent, const struct ast *source, bool is_exact)
 {
-    const struct size *const want = want_type->extent[extent], *const got = got_type->extent[extent];
-    struct size_term terms[32];
-    int count = size_terms(c->sizes, want, terms, 32), dim = -1, at = -1, mentioned = 0;
-    for (int i = 0; i < m->callee->dim_count; i++) {
-        if (m->call->dims[i] || !size_names(want, m->callee->dims[i])) continue;
-        mentioned++;
-        for (int k = 0; k < count; k++)
-            if (terms[k].mono && terms[k].mono->kind == SIZE_SYMBOL && terms[k].mono->symbol == m->callee->dims[i])
-                dim = i, at = k;
-    }
-    if (mentioned != 1 || dim < 0) return false;
-    const struct size *rest = size_sub(c->sizes, want, size_scale(c->sizes, terms[at].mono, terms[at].factor));
-    if (!rest || size_names(rest, m->callee->dims[dim])) return false;
+    const struct size *const want = want_type->extent[extent], *const got = got_type->extent[extent], *factor, *rest;
+    const int dim = only_unbound(m, want);
+    if (dim < 0 || !size_is_linear(c->sizes, want, m->callee->dims[dim], &factor, &rest)) return false;
     rest = size_substitute(c->sizes, rest, m->from, m->to, m->count);
-    const struct size *value = rest ? quotient(c, got, rest, terms[at].factor) : NULL;
+    factor = size_substitute(c->sizes, factor, m->from, m->to, m->count);
+    if (!rest || !factor) return false;
+    const struct size *value = is_exact ? exact_quotient(c, got, rest, factor) : rounded_quotient(c, got, rest, factor);
     if (!value) return false;
     bind(m, dim, value, source);
     m->solved[dim].want = want_type;
     m->solved[dim].got = got_type;
     m->solved[dim].extent = extent;
     return true;
+}
+
+static bool solve_exactly(struct checker *c, struct matching *m, const struct type *want, const struct type *got,
+                          int extent, const struct ast *source)
+{
+    return solve(c, m, want, got, extent, source, true);
+}
+
+static bool solve_rounded(struct checker *c, struct matching *m, const struct type *want, const struct type *got,
+                          int extent, const struct ast *source)
+{
+    return solve(c, m, want, got, extent, source, false);
 }
 
 /* Looks at one extent of the formal and of what it gets. */
@@ -153,25 +206,40 @@ void dims_bind(struct checker *c, struct matching *m, const bool *usable, const 
             m->from[m->count] = l->formal;
             m->to[m->count++] = size_symbol(c->sizes, l->scalar);
         }
-    for (int f = 0; f < m->callee->formal_count; f++)
-        if (usable[f])
-            bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], bind_exact);
-    bind_result(c, m, target, bind_exact);
-    for (bool again = true; again;) {
-        again = false;
+    static const bind_pass passes[] = {bind_exact, solve_exactly, solve_rounded};
+    for (int p = 0; p < (int)(sizeof passes / sizeof *passes); p++) { /* what is bound may make others exact */
+        bool any = false;
         for (int f = 0; f < m->callee->formal_count; f++)
             if (usable[f])
-                again |= bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], solve);
-        again |= bind_result(c, m, target, solve);
+                any |= bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], passes[p]);
+        any |= bind_result(c, m, target, passes[p]);
+        if (any) p = 0;
     }
 }
 
-bool dims_are_bound(struct checker *c, const struct matching *m, const struct ast *e)
+/* A note where every value fits: the factor is 0. */
+static bool note_free(struct checker *c, struct matching *m, const struct type *want, const struct type *got,
+                      int extent, const struct ast *source)
+{
+    const struct size *factor, *rest;
+    const int dim = only_unbound(m, want->extent[extent]);
+    (void)got;
+    if (dim < 0 || !size_is_linear(c->sizes, want->extent[extent], m->callee->dims[dim], &factor, &rest)) return false;
+    if (size_substitute(c->sizes, factor, m->from, m->to, m->count) == size_const(c->sizes, 0))
+        diag_note(c->diag, source->at, "'%s' is multiplied by 0 in extent %d of this argument, declared %s",
+                  m->callee->dims[dim]->name, extent, type_str(c, want));
+    return false;
+}
+
+bool dims_are_bound(struct checker *c, struct matching *m, const struct ast *e)
 {
     for (int i = 0; i < m->callee->dim_count; i++)
         if (!m->call->dims[i]) {
             diag_error(c->diag, DIAG_E04, e->at, "the arguments do not determine '%s' of '%s'",
                        m->callee->dims[i]->name, m->callee->name);
+            for (int f = 0; f < m->callee->formal_count; f++)
+                if (m->args[f])
+                    bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], note_free);
             diag_note(c->diag, m->callee->decl->name_at, "'%s' is declared here", m->callee->name);
             return false;
         }

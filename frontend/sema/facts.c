@@ -142,6 +142,18 @@ const struct size *facts_not_zero(const struct facts *f, int n)
     return NULL;
 }
 
+const struct size *facts_zero(const struct facts *f, int n)
+{
+    enum { LOOKED_AT = 64 };
+    for (int i = f->list.newest, looked = 0; i != NO_FACT && looked < LOOKED_AT; looked++) {
+        const struct fact *fact = &f->list.all.data[i];
+        i = fact->older;
+        if (!fact_list_says(&f->list, size_scale(f->sizes, fact->size, -1))) continue;
+        if (n-- == 0) return fact->size;
+    }
+    return NULL;
+}
+
 /* ---- the unknowns and what their operators promise --------------------------------------------------------------- */
 
 static bool prove_with(struct facts *f, const struct size *a, int depth, int splits);

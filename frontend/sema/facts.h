@@ -39,6 +39,8 @@ void facts_add_apart(struct facts *f, const struct size *a, const struct size *b
 struct size_table *facts_sizes(const struct facts *f);
 /* Something that is known not to be 0, the newest first; NULL: no more. */
 const struct size *facts_not_zero(const struct facts *f, int n);
+/* Something that is known to be 0, among the newest facts, the newest first; NULL: no more. */
+const struct size *facts_zero(const struct facts *f, int n);
 /* 1: always true here, 0: always false here, -1: not known.  values: NULL for none. */
 int facts_decide(struct facts *f, const struct ast *cond, const struct facts_values *values);
 

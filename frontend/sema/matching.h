@@ -48,8 +48,8 @@ bool arguments_are_swapped(struct checker *c, struct matching *m);
 /* ---- dims.c ---- */
 /* Fills m->call->dims, m->source and the substitution m->from, m->to. */
 void dims_bind(struct checker *c, struct matching *m, const bool *usable, const struct target *target);
-bool dims_are_bound(struct checker *c, const struct matching *m, const struct ast *e); /* E04 */
-void dims_check_extents(struct checker *c, struct matching *m, const bool *usable);    /* writes m->failed */
+bool dims_are_bound(struct checker *c, struct matching *m, const struct ast *e);    /* E04 */
+void dims_check_extents(struct checker *c, struct matching *m, const bool *usable); /* writes m->failed */
 /* A dimension variable that is solved from an extent is not negative: proved, an error, or a run-time check. */
 void dims_check_solved(struct checker *c, struct matching *m);
 

@@ -79,4 +79,11 @@ const struct size *size_scale(struct size_table *t, const struct size *a, int64_
 bool size_is_const(const struct size *a, int64_t *value);
 void size_text(const struct size *a, struct strbuf *out); /* for messages: "N / 2" */
 
+/* ---- size_linear.c ---- */
+/* a as factor * s + rest, neither of which names s; false: a does not name s, or not so. */
+bool size_is_linear(struct size_table *t, const struct size *a, const struct symbol *s, const struct size **factor,
+                    const struct size **rest);
+/* q of q * b == a for all values of what they name, of b == 0 too; NULL: there is none, or it is not found. */
+const struct size *size_quotient(struct size_table *t, const struct size *a, const struct size *b);
+
 #endif

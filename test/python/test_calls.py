@@ -58,6 +58,15 @@ class Arguments(unittest.TestCase):
         np.testing.assert_array_equal(m.scale(x, by=5), 5 * x)
         np.testing.assert_array_equal(m.scale(x, N=3), 2 * x)
 
+    def test_a_dimension_variable_beside_a_known_factor(self):
+        a, x, none = np.zeros(3, "f4"), np.zeros(12, "f4"), np.zeros(0, "f4")
+        np.testing.assert_array_equal(m.blocks(a, x), [4, 3])
+        np.testing.assert_array_equal(m.blocks(none, none, C=7), [7, 0])
+        with self.assertRaisesRegex(ValueError, "extent 0, 11, does not bind 'C'"):
+            m.blocks(a, x[1:])
+        with self.assertRaisesRegex((TypeError, ValueError), "do not determine 'C'; give the argument C=NUMBER"):
+            m.blocks(none, none)
+
     def test_read_only_empty_and_bool_arrays(self):
         a = matrix()
         a.flags.writeable = False
