@@ -19,6 +19,8 @@ struct module {
     int symbol_count;
     struct ptrmap by_name; /* the same symbols by their interned names */
     bool is_main;
+    const char *gradients; /* the text of the items that `@grad` asked for; NULL: there are none */
+    bool lacks_gradients;  /* it asks for some, and an error is in their place */
     const char *real_path; /* which file it is; nothing that is generated has it, but for --depfile */
 };
 
@@ -47,6 +49,9 @@ struct sema_options {
     /* Called when the body of a function has been checked, errors or not, so that all messages about a function stand
      * together.  codegen_check() sets it. */
     void (*passes)(struct checker *c, struct symbol *orch);
+    /* Called for a module with `@grad`, when the functions that have it and all that they call were checked without an
+     * error: appends the items that it asks for, or reports.  codegen_check() sets it. */
+    void (*gradients)(struct checker *c, struct module *m, struct strbuf *out);
     /* Asked before the body of each function; true: nobody wants the result any more, and the rest is not checked.
      * NULL: it is always wanted. */
     bool (*is_stale)(void *cx);

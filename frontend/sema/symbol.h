@@ -137,6 +137,7 @@ struct symbol {
     const struct size *definition;     /* LET of an integer: its value */
     struct symbol *next_overload;      /* KERNEL: the next kernel of the same name */
     const struct equations *equations; /* KERNEL in index notation without an error: its body, checked; else NULL */
+    const struct symbol *adjoint;      /* KERNEL with `@adjoint(f)`: f, the first of its overloads; else NULL */
     int32_t opcode;                    /* KERNEL that is a work request: what the accelerator does; else 0 */
     const struct region *region;       /* VIEW: what is tiled; LET bound to a slice: what it names */
     /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared,
@@ -206,6 +207,7 @@ struct symbol {
     /* LET: no declaration in the text; the new tensor of a call that is an argument (decl: the CALL). Its name is
      * the callee's and not unique */
     bool hidden;
+    bool is_checked; /* ORCH: its body was looked at */
     int resolving; /* sema's own: 0 not looked at, 1 in work, 2 done */
 };
 
