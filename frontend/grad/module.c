@@ -3,6 +3,7 @@
  *            ptoc fmt.
  * Tests      test/lit/grad/emit.test
  */
+#include "check.h"
 #include "grad.h"
 #include "parts.h"
 #include "syntax/format/format.h"
@@ -14,7 +15,14 @@ static bool is_grad(const struct ast *attr, bool *adds)
     return *adds || strcmp(attr->name, "grad") == 0;
 }
 
-static void add_function(struct grads *all, struct ast *item, const struct ast *attr, bool adds)
+/* Is it the function of --check-grad? */
+static bool is_compared(const struct checker *c, const struct ast *item)
+{
+    const char *name = c->options->check_grad;
+    return name && item->symbol->module->is_main && (!*name || strcmp(name, item->name) == 0);
+}
+
+static void add_function(struct grads *all, struct ast *item, struct ast *attr, bool adds)
 {
     struct checker *c = all->c;
     struct symbol *x[MAX_FORMALS];
@@ -33,7 +41,8 @@ static void add_function(struct grads *all, struct ast *item, const struct ast *
         return;
     }
     ptrmap_set(&all->names, name, all);
-    function_print(all, item->symbol, name, x, how, count, false, attr->at);
+    if (function_print(all, item->symbol, name, x, how, count, false, attr->at) && !adds && is_compared(c, item))
+        check_print(all, item, attr);
 }
 
 void grad_module(struct checker *c, struct module *m, struct strbuf *out)
@@ -44,7 +53,7 @@ void grad_module(struct checker *c, struct module *m, struct strbuf *out)
     c->module = m;
     for (struct ast *item = m->ast->items; item; item = item->next) {
         if (item->kind != AST_ORCH || item->bad) continue;
-        for (const struct ast *a = item->attrs; a; a = a->next)
+        for (struct ast *a = item->attrs; a; a = a->next)
             if (is_grad(a, &adds)) add_function(&all, item, a, adds);
     }
     STRBUF(text);

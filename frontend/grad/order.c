@@ -115,8 +115,8 @@ static bool are_branches(const struct step *a, const struct step *b)
     return false;
 }
 
-bool order_may_follow(struct gradient *g, const struct step *first, const struct grad_place *a, const struct step *later,
-                      const struct grad_place *b)
+bool order_may_follow(struct gradient *g, const struct step *first, const struct grad_place *a,
+                      const struct step *later, const struct grad_place *b)
 {
     const struct step *around[MAX_LOOPS];
     const struct block *home = a->base->block;

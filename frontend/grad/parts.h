@@ -78,16 +78,16 @@ struct tensor {
     const char *name;    /* in the way forth */
     struct block *block; /* where it is declared; that of the body for a formal */
     bool is_formal, is_result;
-    bool is_x;                /* a gradient with respect to it is asked for */
-    bool is_varied;           /* it depends on an x */
-    bool is_useful;           /* what the function gives depends on it */
-    bool is_found;            /* the way back names it */
-    const char *bar;          /* the name of its bar, where it has one */
-    bool bar_is_ready;        /* the bar has a value where the way back is now */
-    bool bar_is_given;        /* it is a formal of the gradient that must not be written */
-    bool bar_is_written;      /* the way back changes it, so a copy of what is given is needed; found by the first pass */
-    const char *kept;         /* an array around the function that has its elements for each turn */
-    const char *kept_text;    /* the element of it here */
+    bool is_x;             /* a gradient with respect to it is asked for */
+    bool is_varied;        /* it depends on an x */
+    bool is_useful;        /* what the function gives depends on it */
+    bool is_found;         /* the way back names it */
+    const char *bar;       /* the name of its bar, where it has one */
+    bool bar_is_ready;     /* the bar has a value where the way back is now */
+    bool bar_is_given;     /* it is a formal of the gradient that must not be written */
+    bool bar_is_written;   /* the way back changes it, so a copy of what is given is needed; found by the first pass */
+    const char *kept;      /* an array around the function that has its elements for each turn */
+    const char *kept_text; /* the element of it here */
 };
 
 static inline bool tensor_is_active(const struct tensor *t) { return t && t->is_varied && t->is_useful; }
@@ -121,16 +121,16 @@ struct gradient {
     VEC(struct tensor *) tensors;
     VEC(struct step *) calls;
     VEC(struct step *) steps;
-    struct ptrmap tensor_of;  /* symbol -> struct tensor */
-    struct ptrmap block_of;   /* scalar, alias, view: symbol -> the block that declares it */
-    struct ptrmap step_of;    /* scalar, alias, view -> its step */
-    struct ptrmap tainted;    /* scalars that depend on an element of a tensor with a gradient -> where */
-    struct ptrmap names;      /* interned names that are taken -> (void *)1 */
-    struct ptrmap logs;       /* node or symbol -> its text in the way back */
-    struct ptrmap values;     /* place -> the name of its copy */
-    struct strbuf out;        /* the way back, so far */
-    VEC(struct again) again;  /* what it has declared */
-    const struct ast *own;    /* the call that is printed itself, and not its name */
+    struct ptrmap tensor_of; /* symbol -> struct tensor */
+    struct ptrmap block_of;  /* scalar, alias, view: symbol -> the block that declares it */
+    struct ptrmap step_of;   /* scalar, alias, view -> its step */
+    struct ptrmap tainted;   /* scalars that depend on an element of a tensor with a gradient -> where */
+    struct ptrmap names;     /* interned names that are taken -> (void *)1 */
+    struct ptrmap logs;      /* node or symbol -> its text in the way back */
+    struct ptrmap values;    /* place -> the name of its copy */
+    struct strbuf out;       /* the way back, so far */
+    VEC(struct again) again; /* what it has declared */
+    const struct ast *own;   /* the call that is printed itself, and not its name */
     bool failed;
 };
 
@@ -146,8 +146,8 @@ bool grad_refuse(struct gradient *g, enum diag_id id, struct span at, const char
 
 /* ---- order.c ---- */
 /* Can a run of `later` follow one of `first` that has to do with the same elements of the tensor? */
-bool order_may_follow(struct gradient *g, const struct step *first, const struct grad_place *a, const struct step *later,
-                      const struct grad_place *b);
+bool order_may_follow(struct gradient *g, const struct step *first, const struct grad_place *a,
+                      const struct step *later, const struct grad_place *b);
 bool order_encloses(const struct block *outer, const struct block *inner);
 
 /* ---- active.c ---- */
