@@ -122,7 +122,7 @@ static void print_arguments(const struct checking *k, const char *suffix, struct
     }
 }
 
-/* orch check_value<..>(formals, in y_seed .., inout s): s += the product of all that is written with the seeds */
+/* orch check_value<..>(formals, in y_seed .., out s): s is the product of all that is written with the seeds */
 static void print_value(const struct checking *k, struct strbuf *out)
 {
     strbuf_puts(out, "orch check_value");
@@ -137,7 +137,7 @@ static void print_value(const struct checking *k, struct strbuf *out)
         strbuf_puts(out, ", in result_seed: ");
         add_source(k, k->orch->decl->orch.result, out);
     }
-    strbuf_puts(out, ", inout check_sum: f64[1]) {\n");
+    strbuf_puts(out, ", out check_sum: f64[1]) {\n");
     print_copies(k, "_now", out);
     if (returns(k)) strbuf_puts(out, "let result_now = ");
     strbuf_printf(out, "%s(", k->orch->name);
@@ -176,7 +176,7 @@ static void print_call_of_value(const struct checking *k, const struct symbol *x
     for (int i = 0; i < k->orch->formal_count; i++)
         if (is_written(k->orch->formals[i])) strbuf_printf(out, ", %s_seed", k->orch->formals[i]->name);
     if (returns(k)) strbuf_puts(out, ", result_seed");
-    strbuf_puts(out, ", inout check_sums[step]);\n");
+    strbuf_puts(out, ", out check_sums[at]);\n");
 }
 
 static void print_x(const struct checking *k, const struct symbol *x, int number, struct strbuf *out)
@@ -188,8 +188,8 @@ static void print_x(const struct checking *k, const struct symbol *x, int number
     strbuf_puts(out, "let d: ");
     add_source(k, x->decl->formal.type, out);
     strbuf_printf(out, ";\ncheck_direction_%d(out d, 1000 + %d * %d + direction);\n", rank, number, DIRECTIONS);
-    strbuf_puts(out, "let check_sums: array[4] of f64[1];\nfor step in 0 .. 4 {\n");
-    strbuf_printf(out, "let h = check_step_%s * select(step < 2, 1.0, 0.5) * select(step %% 2 == 0, 1.0, -1.0);\n",
+    strbuf_puts(out, "let check_sums: array[4] of f64[1];\nfor at in 0 .. 4 {\n");
+    strbuf_printf(out, "let h = check_step_%s * select(at < 2, 1.0, 0.5) * select(at %% 2 == 0, 1.0, -1.0);\n",
                   is_f64 ? "f64" : "f32");
     strbuf_puts(out, "let moved: ");
     add_source(k, x->decl->formal.type, out);
@@ -205,7 +205,7 @@ static void print_x(const struct checking *k, const struct symbol *x, int number
     strbuf_printf(out, "let narrow = (await check_sums[2][0] - await check_sums[3][0]) / check_step_%s;\n",
                   is_f64 ? "f64" : "f32");
     strbuf_puts(out, "let exact = await products[0][0];\nlet close = narrow + (narrow - wide) / 3.0;\n");
-    strbuf_printf(out, "let noise = %s * (abs(a) + abs(b)) / check_step_%s;\n", is_f64 ? "4e-15" : "1e-6",
+    strbuf_printf(out, "let noise = %s * (abs(a) + abs(b)) / check_step_%s;\n", is_f64 ? "1e-15" : "4e-7",
                   is_f64 ? "f64" : "f32");
     strbuf_puts(out, "let size = max(abs(exact), 0.01 * sqrt(await products[1][0] * await products[2][0])) + 1e-30;\n");
     strbuf_puts(out, "worst = max(worst, max(abs(close - exact) - noise, 0.0) / size);\n");
@@ -222,7 +222,7 @@ static void print_x(const struct checking *k, const struct symbol *x, int number
 static bool print_entry(struct checking *k, struct strbuf *out)
 {
     int number = 1;
-    strbuf_puts(out, "const check_step_f32: f64 = 0.02;\nconst check_step_f64: f64 = 0.001;\n");
+    strbuf_puts(out, "const check_step_f32: f64 = 0.004;\nconst check_step_f64: f64 = 0.0001;\n");
     strbuf_puts(out, "export orch check_grad");
     print_generics(k, out);
     print_formals(k, true, out);
