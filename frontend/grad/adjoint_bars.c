@@ -115,7 +115,7 @@ static void pass(struct adj_work *w, const struct adj_stmt *s)
     }
     settle(w, b, s->target);
     if (w->why) return;
-    const struct eq_expr *bar = b->base ? load_base(w, b, s->target) : NULL;
+    const struct eq_expr *bar = b->base ? load_base(w, b, adj_at(w, &scope, s->target)) : NULL;
     if (s->kind == EQ_ASSIGN && adj_is_whole(w, s->target)) {
         b->base = NULL;
         b->gone.count = 0;

@@ -260,10 +260,7 @@ static void flow(struct adj_work *w, const struct adj_scope *scope, const struct
                  const struct eq_expr *bar)
 {
     struct adj_bar *to = adj_bar_of(w, adj_object(a));
-    struct eq_access *at = arena_new(w->front->mem, struct eq_access);
-    *at = *a;
-    for (int d = 0; d < a->rank; d++)
-        if (a->index[d].expr) at->index[d].expr = adj_value(w, scope, a->index[d].expr);
+    const struct eq_access *at = adj_at(w, scope, a);
     for (size_t i = 0; i < to->flows.count; i++) { /* the same place of the same statement: one sum */
         struct adj_flow *f = &to->flows.data[i];
         bool is_same = f->scope.guard == scope->guard && f->scope.count == scope->count &&

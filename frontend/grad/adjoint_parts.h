@@ -142,6 +142,8 @@ struct adj_scope adj_scope_where(struct adj_work *w, const struct adj_scope *out
                                  bool truth);
 /* The value of an expression of the forward statements, in terms of formals and temporaries of the adjoint. */
 const struct eq_expr *adj_value(struct adj_work *w, const struct adj_scope *scope, const struct eq_expr *e);
+/* The same place, its indices in terms of the adjoint. */
+const struct eq_access *adj_at(struct adj_work *w, const struct adj_scope *scope, const struct eq_access *a);
 /* The expression, already one of the adjoint's, as a temporary: its value at the variables of the scope. */
 const struct eq_expr *adj_keep(struct adj_work *w, const struct adj_scope *scope, const struct eq_expr *e,
                                const char *name);

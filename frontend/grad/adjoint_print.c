@@ -113,8 +113,7 @@ static void print_sum(struct printing *p, const struct size *s, int outer)
         print_infix(p, "+", s, SUM, outer);
         return;
     }
-    const int own = count == 1 ? PRODUCT : SUM;
-    if (own < outer || (count == 1 && outer > SUM)) strbuf_putc(p->out, '(');
+    if (SUM < outer) strbuf_putc(p->out, '(');
     for (int round = 0; round < 3; round++) /* what is positive first, a constant last of its sign */
         for (int i = 0; i < count; i++) {
             const int its = terms[i].factor > 0 ? !terms[i].mono : 2;
@@ -122,15 +121,15 @@ static void print_sum(struct printing *p, const struct size *s, int outer)
             print_term(p, &terms[i], is_first);
             is_first = false;
         }
-    if (own < outer || (count == 1 && outer > SUM)) strbuf_putc(p->out, ')');
+    if (SUM < outer) strbuf_putc(p->out, ')');
 }
 
 static void print_size(struct printing *p, const struct size *s, int outer)
 {
     switch (s->kind) {
     case SIZE_CONST: strbuf_printf(p->out, s->value < 0 && outer > SUM ? "(%lld)" : "%lld", (long long)s->value); break;
-    case SIZE_ADD:
-    case SIZE_MUL: print_sum(p, s, outer); break;
+    case SIZE_ADD: print_sum(p, s, outer); break;
+    case SIZE_MUL: print_infix(p, "*", s, PRODUCT, outer); break;
     case SIZE_DIV: print_infix(p, "/", s, PRODUCT, outer); break;
     case SIZE_MOD: print_infix(p, "%", s, PRODUCT, outer); break;
     case SIZE_MINIMUM: print_call(p, "min", s); break;

@@ -82,6 +82,11 @@ static struct eq_access *at_indices(struct adj_work *w, const struct adj_scope *
     return to;
 }
 
+const struct eq_access *adj_at(struct adj_work *w, const struct adj_scope *scope, const struct eq_access *a)
+{
+    return at_indices(w, scope, a, a->formal, a->temp);
+}
+
 static const struct eq_expr *value_of_written(struct adj_work *w, const struct adj_scope *scope,
                                               const struct eq_access *a, int number)
 {
