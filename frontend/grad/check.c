@@ -176,46 +176,48 @@ static void print_call_of_value(const struct checking *k, const struct symbol *x
     for (int i = 0; i < k->orch->formal_count; i++)
         if (is_written(k->orch->formals[i])) strbuf_printf(out, ", %s_seed", k->orch->formals[i]->name);
     if (returns(k)) strbuf_puts(out, ", result_seed");
-    strbuf_puts(out, ", out check_sums[at]);\n");
+    strbuf_puts(out, ", out check_sums[c_at]);\n");
 }
 
 static void print_x(const struct checking *k, const struct symbol *x, int number, struct strbuf *out)
 {
     const bool is_f64 = x->type->elem == ELEM_F64;
     const int rank = x->type->rank;
-    strbuf_puts(out, "{\nvar worst: f64 = 0.0;\nvar kinks = 0;\n");
-    strbuf_printf(out, "for direction in 0 .. %d {\n", DIRECTIONS);
-    strbuf_puts(out, "let d: ");
+    strbuf_puts(out, "{\nvar c_worst: f64 = 0.0;\nvar c_kinks = 0;\n");
+    strbuf_printf(out, "for c_direction in 0 .. %d {\n", DIRECTIONS);
+    strbuf_puts(out, "let c_d: ");
     add_source(k, x->decl->formal.type, out);
-    strbuf_printf(out, ";\ncheck_direction_%d(out d, 1000 + %d * %d + direction);\n", rank, number, DIRECTIONS);
-    strbuf_puts(out, "let check_sums: array[4] of f64[1];\nfor at in 0 .. 4 {\n");
-    strbuf_printf(out, "let h = check_step_%s * select(at < 2, 1.0, 0.5) * select(at %% 2 == 0, 1.0, -1.0);\n",
+    strbuf_printf(out, ";\ncheck_direction_%d(out c_d, 1000 + %d * %d + c_direction);\n", rank, number, DIRECTIONS);
+    strbuf_puts(out, "let check_sums: array[4] of f64[1];\nfor c_at in 0 .. 4 {\n");
+    strbuf_printf(out, "let c_h = check_step_%s * select(c_at < 2, 1.0, 0.5) * select(c_at %% 2 == 0, 1.0, -1.0);\n",
                   is_f64 ? "f64" : "f32");
-    strbuf_puts(out, "let moved: ");
+    strbuf_puts(out, "let c_moved: ");
     add_source(k, x->decl->formal.type, out);
-    strbuf_printf(out, ";\ncheck_moved_%d(%s, d, out moved, h);\n", rank, x->name);
-    print_call_of_value(k, x, "moved", out);
-    strbuf_puts(out, "}\nlet products: array[3] of f64[1];\nfor part in 0 .. 3 { ");
-    strbuf_printf(out, "%s(out products[part]); }\n", kernels_zero(k->all, 1));
-    strbuf_printf(out, "check_dot_%d(%s_bar, d, inout products[0]);\n", rank, x->name);
-    strbuf_printf(out, "check_dot_%d(%s_bar, %s_bar, inout products[1]);\n", rank, x->name, x->name);
-    strbuf_printf(out, "check_dot_%d(d, d, inout products[2]);\n", rank);
-    strbuf_puts(out, "let a = await check_sums[0][0];\nlet b = await check_sums[1][0];\n");
-    strbuf_printf(out, "let wide = (a - b) / (2.0 * check_step_%s);\n", is_f64 ? "f64" : "f32");
-    strbuf_printf(out, "let narrow = (await check_sums[2][0] - await check_sums[3][0]) / check_step_%s;\n",
+    strbuf_printf(out, ";\ncheck_moved_%d(%s, c_d, out c_moved, c_h);\n", rank, x->name);
+    print_call_of_value(k, x, "c_moved", out);
+    strbuf_puts(out, "}\nlet c_products: array[3] of f64[1];\nfor c_part in 0 .. 3 { ");
+    strbuf_printf(out, "%s(out c_products[c_part]); }\n", kernels_zero(k->all, 1));
+    strbuf_printf(out, "check_dot_%d(%s_bar, c_d, inout c_products[0]);\n", rank, x->name);
+    strbuf_printf(out, "check_dot_%d(%s_bar, %s_bar, inout c_products[1]);\n", rank, x->name, x->name);
+    strbuf_printf(out, "check_dot_%d(c_d, c_d, inout c_products[2]);\n", rank);
+    strbuf_puts(out, "let c_a = await check_sums[0][0];\nlet c_b = await check_sums[1][0];\n");
+    strbuf_printf(out, "let c_wide = (c_a - c_b) / (2.0 * check_step_%s);\n", is_f64 ? "f64" : "f32");
+    strbuf_printf(out, "let c_narrow = (await check_sums[2][0] - await check_sums[3][0]) / check_step_%s;\n",
                   is_f64 ? "f64" : "f32");
-    strbuf_puts(out, "let exact = await products[0][0];\nlet close = narrow + (narrow - wide) / 3.0;\n");
-    strbuf_printf(out, "let noise = %s * (abs(a) + abs(b)) / check_step_%s;\n", is_f64 ? "1e-15" : "4e-7",
+    strbuf_puts(out, "let c_exact = await c_products[0][0];\nlet c_close = c_narrow + (c_narrow - c_wide) / 3.0;\n");
+    strbuf_printf(out, "let c_noise: f64 = %s * (abs(c_a) + abs(c_b)) / check_step_%s;\n", is_f64 ? "1e-15" : "4e-7",
                   is_f64 ? "f64" : "f32");
-    strbuf_puts(out, "let size = max(abs(exact), 0.01 * sqrt(await products[1][0] * await products[2][0])) + 1e-30;\n");
-    strbuf_puts(out, "worst = max(worst, max(abs(close - exact) - noise, 0.0) / size);\n");
-    strbuf_printf(out, "if abs(wide - narrow) > %s * size + noise { kinks = 1; }\n}\n", is_f64 ? "1e-3" : "0.05");
-    strbuf_printf(out, "print \"gradient of %s with respect to %s: largest relative difference\", worst;\n",
+    strbuf_puts(
+        out, "let c_size = max(abs(c_exact), 0.01 * sqrt(await c_products[1][0] * await c_products[2][0])) + 1e-30;\n");
+    strbuf_puts(out, "c_worst = max(c_worst, max(abs(c_close - c_exact) - c_noise, 0.0) / c_size);\n");
+    strbuf_printf(out, "if abs(c_wide - c_narrow) > %s * c_size + c_noise { c_kinks = 1; }\n}\n",
+                  is_f64 ? "1e-3" : "0.05");
+    strbuf_printf(out, "print \"gradient of %s with respect to %s: largest relative difference\", c_worst;\n",
                   k->orch->name, x->name);
-    strbuf_printf(out, "if !(worst <= %s) {\nwrong = wrong + 1;\n", is_f64 ? "1e-6" : "1e-2");
+    strbuf_printf(out, "if !(c_worst <= %s) {\nc_wrong = c_wrong + 1;\n", is_f64 ? "1e-6" : "1e-2");
     strbuf_puts(
         out,
-        "if kinks > 0 { print \"  the two steps disagree: a kink (max, min, select, abs) may lie inside of a step, "
+        "if c_kinks > 0 { print \"  the two steps disagree: a kink (max, min, select, abs) may lie inside of a step, "
         "or the function bends sharply there\"; }\n}\n}\n");
 }
 
@@ -226,7 +228,7 @@ static bool print_entry(struct checking *k, struct strbuf *out)
     strbuf_puts(out, "export orch check_grad");
     print_generics(k, out);
     print_formals(k, true, out);
-    strbuf_puts(out, ") {\nvar wrong = 0;\n");
+    strbuf_puts(out, ") {\nvar c_wrong = 0;\n");
     for (struct ast *f = k->orch->decl->orch.formals; f; f = f->next)
         if (is_written(f->symbol)) print_seed(k, f->name, f->symbol->type->rank, f->formal.type, number++, out);
     if (returns(k)) print_seed(k, "result", k->orch->result->rank, k->orch->decl->orch.result, number++, out);
@@ -255,7 +257,7 @@ static bool print_entry(struct checking *k, struct strbuf *out)
         if (k->orch->formals[i]->dir == DIR_OUT && k->orch->formals[i]->type->kind == TYPE_TENSOR)
             strbuf_printf(out, "%s(%s_run, out %s);\n", kernels_copy(k->all, k->orch->formals[i]->type->rank),
                           k->orch->formals[i]->name, k->orch->formals[i]->name);
-    strbuf_puts(out, "assert wrong == 0, \"the gradient differs from the differences of the function\";\n}\n");
+    strbuf_puts(out, "assert c_wrong == 0, \"the gradient differs from the differences of the function\";\n}\n");
     return true;
 }
 

@@ -29,11 +29,20 @@ static bool is_fixed(struct gradient *g, const struct size *a, const struct step
     return true;
 }
 
+static bool counts_up_from_zero(const struct ast *loop)
+{
+    int64_t low, step = 1;
+    return loop && loop->kind == AST_FOR && loop->loop.low->value && size_is_const(loop->loop.low->value, &low) &&
+           low >= 0 && (!loop->loop.step || (loop->loop.step->value && size_is_const(loop->loop.step->value, &step))) &&
+           step > 0;
+}
+
 static bool is_at_least_zero(const struct size *a)
 {
     int64_t value;
     if (!a) return false;
     if (size_is_const(a, &value)) return value >= 0;
+    if (a->kind == SIZE_SYMBOL && a->symbol->kind == SYM_LOOP) return counts_up_from_zero(a->symbol->decl);
     if (a->kind == SIZE_SYMBOL) return a->symbol->kind == SYM_DIM;
     if (a->kind == SIZE_ADD || a->kind == SIZE_MUL) {
         for (int i = 0; i < a->count; i++)
