@@ -45,12 +45,27 @@ static void add_function(struct grads *all, struct ast *item, struct ast *attr, 
         check_print(all, item, attr);
 }
 
+/* --check-grad of a function without a gradient. */
+static void refuse_unasked(struct checker *c, const struct module *m)
+{
+    const char *name = c->options->check_grad;
+    for (const struct ast *item = m->ast->items; item; item = item->next) {
+        bool adds, is_asked = false;
+        if (item->kind != AST_ORCH || strcmp(item->name, name) != 0) continue;
+        for (const struct ast *a = item->attrs; a; a = a->next) is_asked |= is_grad(a, &adds) && !adds;
+        if (is_asked) return;
+        diag_error(c->diag, DIAG_E22, item->name_at, "'%s' has no '@grad' to compare", name);
+        diag_help(c->diag, "write '@grad(x)' before it, with its formals that have a gradient");
+    }
+}
+
 void grad_module(struct checker *c, struct module *m, struct strbuf *out)
 {
     struct grads all = {.c = c, .m = m};
     bool adds;
     all.names.mem = c->mem;
     c->module = m;
+    if (m->is_main && c->options->check_grad && *c->options->check_grad) refuse_unasked(c, m);
     for (struct ast *item = m->ast->items; item; item = item->next) {
         if (item->kind != AST_ORCH || item->bad) continue;
         for (struct ast *a = item->attrs; a; a = a->next)
