@@ -2,7 +2,8 @@
  * Idea       every variable of a statement is in one list; a temporary that belongs to one iteration of a `for` gets
  *            the variables of that `for` as its first dimensions.  Then no statement depends on how often another ran,
  *            and the kernel is a list of equations that hold all at once.
- * Invariant  where iterations hand values on there is no such list: those kernels are refused.
+ * Invariant  where iterations hand values on, these are elements of an `out` that are written once, and hold at the end
+ *            of the kernel, too (adjoint_recurrence.c).
  * Tests      test/lit/grad/adjoint-refused.pto
  */
 #include "adjoint_parts.h"
@@ -90,38 +91,8 @@ static void copy_statement(struct adj_work *w, const struct eq_stmt *s)
     vec_push(&w->forward, to);
 }
 
-/* ---- iterations that hand values on ------------------------------------------------------------------------------ */
-
-static int shared_loops(const struct eq_stmt *a, const struct eq_stmt *b)
-{
-    int n = 0;
-    while (n < a->loop_count && n < b->loop_count && a->loops[n] == b->loops[n]) n++;
-    return n;
-}
-
-/* Does an iteration of a `for` around both read what an earlier one wrote? */
-static bool hands_on(const struct eq_stmt *writer, const struct eq_access *read)
-{
-    if (read->formal != writer->target->formal || shared_loops(writer, read->stmt) == 0) return false;
-    return !writer->is_injective || !adj_is_same_place(writer->target, read);
-}
-
-static void refuse_recurrences(struct adj_work *w)
-{
-    for (int i = 0; i < w->q->stmt_count; i++) {
-        const struct eq_stmt *s = w->q->stmts[i];
-        if (!s->target->formal) continue;
-        if (s->kind == EQ_ASSIGN && !s->is_injective)
-            adj_refuse(w, s->at, "an iteration of a 'for' overwrites what an earlier one wrote");
-        for (int k = 0; k < w->q->access_count; k++)
-            if (!w->q->accesses[k]->is_target && hands_on(s, w->q->accesses[k]))
-                adj_refuse(w, w->q->accesses[k]->at, "an iteration of a 'for' reads what an earlier one wrote");
-    }
-}
-
 bool adj_forward(struct adj_work *w)
 {
-    refuse_recurrences(w);
     for (int i = 0; i < w->q->stmt_count && !w->why; i++) copy_statement(w, w->q->stmts[i]);
     return !w->why;
 }
