@@ -200,6 +200,7 @@ static void find(struct adj_work *w, struct adjoint *a)
     if (has_odd_formal(w)) adj_refuse(w, w->kernel->decl->name_at, "it has an accumulator with 'by'");
     for (int i = 0; i < w->kernel->formal_count; i++) /* sizes name some */
         if (!is_tensor(w->kernel->formals[i])) adj_formal(w, i, ADJOINT_VALUE);
+    adj_find_recurrences(w);
     if (!adj_forward(w)) return;
     const bool flows = adj_find_active(w);
     if (!flows && x->dir == DIR_IN) {
@@ -227,6 +228,7 @@ static void destroy(struct adj_work *w)
     ptrmap_free(&w->hoisted);
     vec_free(&w->forward);
     vec_free(&w->active);
+    vec_free(&w->recurrences);
     vec_free(&w->out);
     vec_free(&w->writes);
     vec_free(&w->writes_adds);
@@ -259,6 +261,8 @@ const char *adjoint_name(struct front *front, const struct adjoint *a, enum adjo
 {
     char *name = arena_printf(front->mem, "%s_adj_%s%s", a->kernel->name, a->kernel->formals[a->x]->name,
                               form == ADJOINT_ADDS ? "_add" : "");
+    for (char *c = name; *c; c++)
+        if (*c == '>') memmove(c, c + 1, strlen(c));
     for (char *c = name; *c; c++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *c)) *c = '_';
     return name;

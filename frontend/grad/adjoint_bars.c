@@ -29,7 +29,11 @@ struct adj_bar *adj_bar_of(struct adj_work *w, const void *object)
     struct adj_bar *b = arena_new(w->front->mem, struct adj_bar);
     const int number = number_of(w, object);
     b->object = object;
-    if (number >= 0 && is_written(w, object))
+    struct adj_recurrence *r = (struct adj_recurrence *)(uintptr_t)adj_recurrence_of(w, object);
+    if (r) {
+        r->work = adj_formal(w, number, ADJOINT_WORK);
+        b->base = adj_access(w, r->work, NULL);
+    } else if (number >= 0 && is_written(w, object))
         b->base = adj_access(w, adj_formal(w, number, number == w->x ? ADJOINT_REPLACED : ADJOINT_SEED), NULL);
     vec_push(&w->bars, b);
     return b;
@@ -48,14 +52,6 @@ static struct eq_access *place_of(struct adj_work *w, const struct eq_access *li
     struct eq_access *a = adj_access(w, like->formal, like->temp);
     for (int d = 0; d < a->rank; d++) a->index[d].size = size_symbol(w->sizes, element[d]->symbol);
     return a;
-}
-
-const struct eq_expr *adj_gather_all(struct adj_work *w, const struct adj_flow *flows, size_t count,
-                                     const struct eq_var *const *element)
-{
-    const struct eq_expr *sum = NULL;
-    for (size_t i = 0; i < count && !w->why; i++) sum = adj_add(w, sum, adj_gather(w, &flows[i], element));
-    return sum;
 }
 
 static const char *name_of(struct adj_work *w, const struct eq_access *a)
@@ -113,10 +109,13 @@ static void pass(struct adj_work *w, const struct adj_stmt *s)
         adj_refuse(w, adj_span(w, s->target), "a later statement overwrites elements that this one writes");
         return;
     }
-    settle(w, b, s->target);
+    const bool is_recurrence = adj_recurrence_of(w, b->object) != NULL;
+    if (!is_recurrence) settle(w, b, s->target);
     if (w->why) return;
     const struct eq_expr *bar = b->base ? load_base(w, b, adj_at(w, &scope, s->target)) : NULL;
-    if (s->kind == EQ_ASSIGN && adj_is_whole(w, s->target)) {
+    if (is_recurrence) {
+        /* its bars are of all moments */
+    } else if (s->kind == EQ_ASSIGN && adj_is_whole(w, s->target)) {
         b->base = NULL;
         b->gone.count = 0;
         b->is_ended = true;
@@ -129,4 +128,5 @@ static void pass(struct adj_work *w, const struct adj_stmt *s)
 void adj_walk_back(struct adj_work *w)
 {
     for (size_t i = w->forward.count; i-- > 0 && !w->why;) pass(w, w->forward.data[i]);
+    if (!w->why) adj_close_recurrences(w);
 }

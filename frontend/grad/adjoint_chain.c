@@ -1,6 +1,6 @@
 /* adjoint_chain.c - the chain rule.
  * Idea       the bar of an expression is known; each operand's is that times the derivative, down to the loads, where
- *            it flows into the bar of what is loaded.  Derivatives are in terms of values that are at hand: of exp, tanh,
+ *            it flows into the bar of the tensor.  Derivatives are in terms of values that are at hand: of exp, tanh,
  *            sqrt and quotients in terms of the result.
  * Invariant  a bar holds under the conditions of its scope only: they are put around it where it flows.
  * Tests      test/lit/grad/adjoint-rows.pto

@@ -2,7 +2,8 @@
  * Idea       every variable of a statement is in one list; a temporary that belongs to one iteration of a `for` gets
  *            the variables of that `for` as its first dimensions.  Then no statement depends on how often another ran,
  *            and the kernel is a list of equations that hold all at once.
- * Invariant  where iterations hand values on there is no such list: those kernels are refused.
+ * Invariant  where iterations hand values on, these are elements of an `out` that are written once, and hold at the end
+ *            of the kernel, too (adjoint_recurrence.c).
  * Tests      test/lit/grad/adjoint-refused.pto
  */
 #include "adjoint_parts.h"
@@ -77,10 +78,6 @@ static const struct eq_expr *copy_expr(struct adj_work *w, const struct eq_expr 
 static void copy_statement(struct adj_work *w, const struct eq_stmt *s)
 {
     struct adj_stmt *to = arena_new(w->front->mem, struct adj_stmt);
-    if (s->carried) {
-        adj_refuse(w, s->at, "an iteration of a 'for' reads or writes what an earlier one wrote");
-        return;
-    }
     if (s->loop_count + s->free_count > MAX_VARS) {
         adj_refuse(w, s->at, "a statement has too many variables");
         return;

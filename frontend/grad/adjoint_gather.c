@@ -130,7 +130,7 @@ static const struct eq_expr *conditions(struct solving *s)
         const struct eq_index *i = &s->f->access->index[d];
         if (s->is_done[d]) continue;
         if (i->size) {
-            c = adj_and(w, c, adj_compare(w, EQ_EQ, adj_substitute_size(w, i->size, &s->found), s->element[d]));
+            c = adj_and(w, c, adj_compare(w, EQ_EQ, s->element[d], adj_substitute_size(w, i->size, &s->found)));
             continue;
         }
         struct eq_expr *equal = adj_new(w, EQ_EQ, ELEM_BOOL);
@@ -182,6 +182,14 @@ const struct eq_expr *adj_gather(struct adj_work *w, const struct adj_flow *f, c
     if (count > 0 && !adj_is_number(e, 0)) e = adj_reduce(w, EQ_SUM, e->type, rest, count, e);
     facts_reset(w->facts, mark);
     return e;
+}
+
+const struct eq_expr *adj_gather_all(struct adj_work *w, const struct adj_flow *flows, size_t count,
+                                     const struct eq_var *const *element)
+{
+    const struct eq_expr *sum = NULL;
+    for (size_t i = 0; i < count && !w->why; i++) sum = adj_add(w, sum, adj_gather(w, &flows[i], element));
+    return sum;
 }
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */

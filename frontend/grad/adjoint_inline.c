@@ -83,7 +83,7 @@ static void need_access(struct adj_work *w, const struct eq_access *a)
     for (size_t i = 0; i < w->formals.count; i++)
         if (a->formal && w->formals.data[i].symbol == a->formal) w->formals.data[i].is_needed = true;
     for (size_t i = 0; i < w->out.count; i++)
-        if (a->temp && w->out.data[i]->target->temp == a->temp) w->out.data[i]->is_needed = true;
+        if (adj_object(w->out.data[i]->target) == adj_object(a)) w->out.data[i]->is_needed = true;
     for (int d = 0; d < a->rank; d++) {
         if (a->index[d].size) need_size(w, a->index[d].size);
         need_in(w, a->index[d].expr);
@@ -121,8 +121,9 @@ static void find_needed(struct adj_work *w)
     for (size_t i = 0; i < w->out.count; i++) w->out.data[i]->is_needed = false;
     for (size_t i = 0; i < w->formals.count; i++) w->formals.data[i].is_needed = false;
     for (size_t i = 0; i < w->writes.count; i++) need_statement(w, w->writes.data[i]);
-    for (size_t i = w->out.count; i-- > 0;)
-        if (w->out.data[i]->is_needed) need_statement(w, w->out.data[i]);
+    for (int round = 0; round < 3; round++) /* a reversed loop reads what stands later in it, too */
+        for (size_t i = w->out.count; i-- > 0;)
+            if (w->out.data[i]->is_needed) need_statement(w, w->out.data[i]);
 }
 
 /* ---- replacing --------------------------------------------------------------------------------------------------- */
@@ -132,8 +133,7 @@ static bool has_reduction(const struct eq_expr *e)
     return e && (e->kind == EQ_REDUCE || has_reduction(e->a) || has_reduction(e->b) || has_reduction(e->c));
 }
 
-/* The value of the temporary in place of its load. */
-static const struct eq_expr *put_in(struct adj_work *w, const struct eq_expr *e, const struct adj_stmt *let)
+const struct eq_expr *adj_put_in(struct adj_work *w, const struct eq_expr *e, const struct adj_stmt *let)
 {
     if (!e) return NULL;
     if (e->kind == EQ_LOAD && e->access->temp == let->target->temp) {
@@ -151,21 +151,21 @@ static const struct eq_expr *put_in(struct adj_work *w, const struct eq_expr *e,
     if (e->kind == EQ_LOAD) {
         struct eq_access *a = arena_new(w->front->mem, struct eq_access);
         *a = *e->access;
-        for (int d = 0; d < a->rank; d++) a->index[d].expr = put_in(w, a->index[d].expr, let);
+        for (int d = 0; d < a->rank; d++) a->index[d].expr = adj_put_in(w, a->index[d].expr, let);
         to->access = a;
     }
-    to->a = put_in(w, e->a, let);
-    to->b = put_in(w, e->b, let);
-    to->c = put_in(w, e->c, let);
+    to->a = adj_put_in(w, e->a, let);
+    to->b = adj_put_in(w, e->b, let);
+    to->c = adj_put_in(w, e->c, let);
     return to;
 }
 
 static void put_in_statement(struct adj_work *w, struct adj_stmt *s, const struct adj_stmt *let)
 {
-    s->value = put_in(w, s->value, let);
+    s->value = adj_put_in(w, s->value, let);
     struct eq_access *a = arena_new(w->front->mem, struct eq_access);
     *a = *s->target;
-    for (int d = 0; d < a->rank; d++) a->index[d].expr = put_in(w, a->index[d].expr, let);
+    for (int d = 0; d < a->rank; d++) a->index[d].expr = adj_put_in(w, a->index[d].expr, let);
     s->target = a;
 }
 
@@ -209,7 +209,7 @@ void adj_tidy(struct adj_work *w)
     find_needed(w);
     for (size_t i = 0; i < w->out.count; i++) {
         struct adj_stmt *let = w->out.data[i];
-        if (!let->is_needed || !may_put(w, let)) continue;
+        if (let->kind != EQ_LET || !let->is_needed || !may_put(w, let)) continue;
         for (size_t k = i + 1; k < w->out.count; k++) put_in_statement(w, w->out.data[k], let);
         for (size_t k = 0; k < w->writes.count; k++) put_in_statement(w, w->writes.data[k], let);
         for (size_t k = 0; k < w->writes_adds.count; k++) put_in_statement(w, w->writes_adds.data[k], let);

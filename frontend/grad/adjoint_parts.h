@@ -4,6 +4,7 @@
  *   adjoint.c          the order of things: one formal of one kernel
  *   adjoint_print.c    the kernel as text
  *   adjoint_emit.c     the statements that write the gradient
+ *   adjoint_recurrence.c  iterations that hand values on
  *   adjoint_bars.c     bars of temporaries and formals: what flows into them
  *   adjoint_chain.c    the chain rule, from the value of a statement down to its loads
  *   adjoint_gather.c   the inverse of an index, so that a bar is a sum over the places that read its element
@@ -43,6 +44,17 @@ struct adj_stmt {
     const struct eq_expr *value;
     int id; /* of a statement of the kernel: its position */
     bool is_needed;
+    bool reads_work;  /* it depends on bars that a reversed `for` makes */
+    bool is_in_order; /* in a `for` over its first variable, in which iterations read what earlier ones wrote */
+};
+
+/* An `out` that iterations of a `for` hand on. */
+struct adj_recurrence {
+    const struct symbol *formal;
+    const struct eq_var *loop;
+    int dim;                      /* along which the loop runs */
+    const struct symbol *work;    /* its bars; NULL: nothing asked for them */
+    const struct eq_var *counter; /* of the reversed loop */
 };
 
 /* object[index] gets `value` for each value of the variables in scope, where its conditions hold. */
@@ -82,6 +94,7 @@ struct adj_work {
     struct ptrmap made;    /* eq_temp of forward -> adj_stmt of `out` that makes it again */
     struct ptrmap hoisted; /* eq_expr of forward -> eq_access of the temporary that holds its value */
     VEC(const void *) active;
+    VEC(struct adj_recurrence) recurrences; /* in the order of the text */
     VEC(struct adj_stmt *) out; /* temporaries of the adjoint, in an order in which each is written before it is read */
     VEC(struct adj_stmt *) writes;      /* of the gradient, after them; OVERWRITES */
     VEC(struct adj_stmt *) writes_adds; /* the same of ADDS */
@@ -112,12 +125,17 @@ void adj_print(struct front *front, const struct checked *checked, const struct 
 /* ---- adjoint_emit.c ---- */
 void adj_emit_gradient(struct adj_work *w);
 
+/* ---- adjoint_recurrence.c ---- */
+void adj_find_recurrences(struct adj_work *w);
+const struct adj_recurrence *adj_recurrence_of(const struct adj_work *w, const void *object); /* NULL: none */
+/* An `out` each of whose elements is written once: all reads of it see what it has at the end. */
+bool adj_is_written_once(struct adj_work *w, const struct symbol *formal);
+/* The loops that make the bars of all recurrences, and the temporaries before and after them. */
+void adj_close_recurrences(struct adj_work *w);
+
 /* ---- adjoint_bars.c ---- */
 void adj_walk_back(struct adj_work *w);
 struct adj_bar *adj_bar_of(struct adj_work *w, const void *object);
-/* The sum of all that flows in, for the element with these indices; NULL: nothing, or refused. */
-const struct eq_expr *adj_gather_all(struct adj_work *w, const struct adj_flow *flows, size_t count,
-                                     const struct eq_var *const *element);
 
 /* ---- adjoint_chain.c ---- */
 void adj_chain(struct adj_work *w, const struct adj_scope *scope, const struct eq_expr *e, const struct eq_expr *bar);
@@ -127,6 +145,9 @@ bool adj_is_active_object(const struct adj_work *w, const void *object);
 /* ---- adjoint_gather.c ---- */
 /* What the element with these indices gets of the flow. */
 const struct eq_expr *adj_gather(struct adj_work *w, const struct adj_flow *f, const struct eq_var *const *element);
+/* The sum of all that flows in, for the element with these indices; NULL: nothing, or refused. */
+const struct eq_expr *adj_gather_all(struct adj_work *w, const struct adj_flow *flows, size_t count,
+                                     const struct eq_var *const *element);
 /* Can each of its indices be solved for a variable of its own with a factor of 1 or -1? */
 bool adj_is_invertible(struct adj_work *w, const struct adj_flow *f);
 /* Variables for the elements of a tensor or temporary, named like the indices of the flows. */
@@ -165,6 +186,8 @@ struct span adj_span(const struct adj_work *w, const struct eq_access *a);
 /* ---- adjoint_inline.c ---- */
 /* Marks the temporaries and formals that are needed, and puts those that are read once in their place. */
 void adj_tidy(struct adj_work *w);
+/* The value of the temporary in place of its loads. */
+const struct eq_expr *adj_put_in(struct adj_work *w, const struct eq_expr *e, const struct adj_stmt *let);
 
 /* ---- adjoint_build.c ---- */
 struct eq_expr *adj_new(struct adj_work *w, enum eq_kind kind, enum elem type);

@@ -403,7 +403,14 @@ static bool is_literal(const struct eq_expr *e)
     return (e->kind == EQ_SELECT || is_literal(e->a)) && is_literal(e->b) && is_literal(e->c);
 }
 
-static void print_statement(struct printing *p, const struct adj_stmt *s)
+static bool is_one_loop(const struct adj_stmt *a, const struct adj_stmt *b)
+{
+    return a && b && a->is_in_order && b->is_in_order && a->var[0] == b->var[0];
+}
+
+/* before, after: of the list; statements of one reversed loop stand in one `for`. */
+static void print_statement(struct printing *p, const struct adj_stmt *before, const struct adj_stmt *s,
+                            const struct adj_stmt *after)
 {
     bool is_loop[MAX_VARS] = {false};
     int loops = 0;
@@ -415,12 +422,13 @@ static void print_statement(struct printing *p, const struct adj_stmt *s)
     for (int i = 0; i < s->var_count; i++) give_name(p, s->var[i]->symbol, s->var[i]->symbol->name, true);
     for (int i = 0; i < s->var_count; i++) {
         if (!is_loop[i]) continue;
+        loops++;
+        if (i == 0 && is_one_loop(before, s)) continue;
         strbuf_printf(p->out, "for %s in ", name_of(p, s->var[i]->symbol, NULL));
         print_size(p, s->var[i]->low, LOWEST);
         strbuf_puts(p->out, " .. ");
         print_size(p, s->var[i]->high, LOWEST);
         strbuf_puts(p->out, " { ");
-        loops++;
     }
     if (s->kind == EQ_LET) strbuf_puts(p->out, "let ");
     print_access(p, s->target);
@@ -429,6 +437,7 @@ static void print_statement(struct printing *p, const struct adj_stmt *s)
     if (needs_cast) strbuf_printf(p->out, "%s(", elem_name(s->value->type));
     print_expr(p, s->value, LOWEST);
     strbuf_puts(p->out, needs_cast ? ");" : ";");
+    if (is_one_loop(s, after)) loops--;
     while (loops-- > 0) strbuf_puts(p->out, " }");
     strbuf_putc(p->out, '\n');
     p->names.count = kept;
@@ -522,8 +531,9 @@ void adj_print(struct front *front, const struct checked *checked, const struct 
     strbuf_putc(out, ')');
     print_worker(&p, writes, count);
     strbuf_puts(out, " => {\n");
-    for (int i = 0; i < b->out_count; i++) print_statement(&p, b->out[i]);
-    for (int i = 0; i < count; i++) print_statement(&p, writes[i]);
+    for (int i = 0; i < b->out_count; i++)
+        print_statement(&p, i > 0 ? b->out[i - 1] : NULL, b->out[i], i + 1 < b->out_count ? b->out[i + 1] : NULL);
+    for (int i = 0; i < count; i++) print_statement(&p, NULL, writes[i], NULL);
     strbuf_puts(out, "}\n");
     vec_free(&p.names);
 }

@@ -90,8 +90,9 @@ const struct eq_access *adj_at(struct adj_work *w, const struct adj_scope *scope
 static const struct eq_expr *value_of_written(struct adj_work *w, const struct adj_scope *scope,
                                               const struct eq_access *a, int number)
 {
-    bool is_before = true, is_after = true;
-    for (size_t i = 0; i < w->forward.count; i++) {
+    const bool is_once = adj_is_written_once(w, a->formal);
+    bool is_before = !is_once, is_after = true;
+    for (size_t i = 0; i < w->forward.count && !is_once; i++) {
         const struct adj_stmt *s = w->forward.data[i];
         if (!writes(s, a) || adj_is_apart(w, s->target, a)) continue;
         if (s->id < w->now->id)

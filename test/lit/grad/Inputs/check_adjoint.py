@@ -97,6 +97,8 @@ class Case:
                               ("out", self.array("out", gradient, f)))
         if f.name.endswith("_bar") and f.name not in by_name:
             return self.array("in", f.name, f)
+        if f.way == "out":
+            return "out " + self.array("out", f.name, f)
         if f.name.endswith("_after"):
             return f.name[:-6]
         own = by_name[f.name]
@@ -169,6 +171,8 @@ def check(program, case, rules, seed, most, folder):
     for step in STEPS:
         arrays = {}
         for name, (way, f) in case.arrays.items():
+            if way == "out":
+                continue
             base = re.sub(r"_(plus|minus|before)$", "", name)
             sign = 1 if name.endswith("_plus") else -1 if name.endswith("_minus") else 0
             if name == "added" or name == "gradient":
