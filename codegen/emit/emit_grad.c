@@ -1,5 +1,5 @@
 /* emit_grad.c - --emit=grad: the main file as it is compiled, gradients included.
- * Tests      test/lit/grad/emit.test
+ * Tests      test/lit/grad/layers.pto
  */
 #include "codegen.h"
 #include "grad/grad.h"

@@ -1,7 +1,7 @@
 /* active.c - which tensors have a gradient: what depends on an x, and what the function gives depends on.
  * Idea       two sets that grow until nothing changes; a tensor is in a set as a whole.
  * Gives      is_varied, is_useful of tensors, is_touching of steps.  Refuses what has a gradient and cannot have one.
- * Tests      test/lit/grad/refused-*.pto
+ * Tests      test/lit/grad/refused.test
  */
 #include "parts.h"
 #include "syntax/ast_walk.h"
@@ -116,7 +116,7 @@ static bool check_call(struct gradient *g, const struct step *s)
                                "'%s' is 'own', and has a gradient", t->symbol->name);
         if (t->symbol->is_var)
             return grad_refuse(g, DIAG_E99, s->call_ast->at,
-                               "let an array have a tensor for each turn: h[t + 1] = f(h[t])",
+                               "let an array have a tensor for each iteration: h[t + 1] = f(h[t])",
                                "a gradient through the 'var' '%s' is not built yet", t->symbol->name);
         if (strchr(t->symbol->name, '.'))
             return grad_refuse(g, DIAG_E99, s->call_ast->at, "give the function a formal for each tensor of the struct",
@@ -138,13 +138,13 @@ static bool check_loop(struct gradient *g, const struct step *s)
     if (!s->is_touching) return true;
     if (s->kind == STEP_WHILE)
         return grad_refuse(g, DIAG_E22, s->ast->at,
-                           "write 'for i in 0 .. n' with a bound, and an 'if' around what late turns leave out",
-                           "a gradient flows through this '%s', whose turns nobody has counted",
+                           "write 'for i in 0 .. n' with a bound, and an 'if' around what late iterations leave out",
+                           "a gradient flows through this '%s', whose iterations nothing counts",
                            s->ast->kind == AST_WHILE ? "while" : "do");
     if (s->kind != STEP_FOR) return true;
     ast_walk(s->ast->loop.body, finds_jump, (void *)&jump);
     if (jump)
-        return grad_refuse(g, DIAG_E22, jump->at, "put the rest of the turn under an 'if'",
+        return grad_refuse(g, DIAG_E22, jump->at, "put the rest of the iteration under an 'if'",
                            "'%s' leaves a loop that a gradient flows through",
                            jump->kind == AST_BREAK ? "break" : "continue");
     return true;
@@ -196,14 +196,15 @@ static bool refuse_taint(struct gradient *g, struct ast *e, const char *where)
                        "an element of '%s', which has a gradient, reaches %s", t->symbol->name, where);
 }
 
-/* `for` only turns more or less often: the gradient is that of the turns that were made. */
-static void warn_turns(struct gradient *g, struct ast *e)
+/* `for` only has more or fewer iterations: the gradient is that of the iterations that were made. */
+static void warn_count(struct gradient *g, struct ast *e)
 {
     const struct tensor *t = taint_of(g, e);
     if (!t) return;
     diag_warning(g->c->diag, DIAG_W11, e->at,
-                 "an element of '%s', which has a gradient, decides how often this loop turns", t->symbol->name);
-    diag_help(g->c->diag, "the gradient is that of the turns that are made: their number has none");
+                 "an element of '%s', which has a gradient, decides how many iterations this loop has",
+                 t->symbol->name);
+    diag_help(g->c->diag, "the gradient is that of the iterations that are made: their number has none");
 }
 
 static bool check_scalars(struct gradient *g, const struct step *s)
@@ -212,8 +213,8 @@ static bool check_scalars(struct gradient *g, const struct step *s)
     if (s->kind == STEP_IF) return refuse_taint(g, s->ast->if_.cond, "this condition");
     if (s->kind == STEP_MATCH) return refuse_taint(g, s->ast->match.value, "this 'match'");
     if (s->kind == STEP_FOR) {
-        warn_turns(g, s->ast->loop.low);
-        warn_turns(g, s->ast->loop.high);
+        warn_count(g, s->ast->loop.low);
+        warn_count(g, s->ast->loop.high);
     }
     if (s->kind != STEP_CALL) return true;
     for (int i = 0; i < s->call->callee->formal_count; i++) {

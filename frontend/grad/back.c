@@ -1,6 +1,6 @@
 /* back.c - the way back: the steps of a block in reverse.
- * Idea       a loop runs from its last turn to its first, a branch is the one that was taken.  What a tensor of the
- *            block has got of gradients before a loop or a branch is declared outside of it.
+ * Idea       a loop runs from its last iteration to its first, a branch is the one that was taken.  What a tensor of
+ *            the block has got of gradients before a loop or a branch is declared outside of it.
  * Tests      test/lit/grad/loops.pto, branches.pto
  */
 #include "parts.h"

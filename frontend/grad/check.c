@@ -1,7 +1,7 @@
 /* check.c - `ptoc run --check-grad`: the program that compares a gradient with differences.
- * Idea       it is made of the language: an entry `check_grad` runs the gradient once, with a seed that is no special one,
- *            and for three directions d of each x the function at x - h d, x - h d / 2, x + h d / 2 and x + h d.  The
- *            two central differences together are exact to the fourth power of h.
+ * Idea       it is made of the language: an entry `check_grad` runs the gradient once, with a seed that is no special
+ *            one, and for three directions d of each x the function at x - h d, x - h d / 2, x + h d / 2 and x + h d. 
+ *            The two central differences together are exact to the fourth power of h.
  * Tests      test/lit/grad/
  */
 #include "check.h"
@@ -50,7 +50,7 @@ static void print_kernels(struct grads *all, int rank)
                   rank, dim, dim, dim, at, at, at);
 }
 
-/* ---- the function, as one number ----------------------------------------------------------------------------------- */
+/* ---- the function, as one number --------------------------------------------------------------------------------- */
 
 struct checking {
     struct grads *all;
@@ -153,7 +153,7 @@ static void print_value(const struct checking *k, struct strbuf *out)
     strbuf_puts(out, "}\n");
 }
 
-/* ---- the entry ----------------------------------------------------------------------------------------------------- */
+/* ---- the entry --------------------------------------------------------------------------------------------------- */
 
 static void print_seed(const struct checking *k, const char *name, int rank, struct ast *type, int number,
                        struct strbuf *out)
@@ -263,7 +263,7 @@ static bool print_entry(struct checking *k, struct strbuf *out)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
 static bool refuse(struct checker *c, const struct ast *at, const char *text)
 {

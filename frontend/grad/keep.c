@@ -1,7 +1,8 @@
 /* keep.c - what the way back finds of the way forth.
  * Idea       everything is kept: a tensor of an inner block lies in an array around the outermost loop, with an element
- *            for each turn; a value that is overwritten later is copied at the call that needs it; a scalar that the way
- *            back cannot compute again is logged.  What can be said again, an index or a second name, is said again.
+ *            for each iteration; a value that is overwritten later is copied at the call that needs it; a scalar that
+ *            the way back cannot compute again is logged.  What can be said again, an index or a second name, is said
+ *            again.
  * Gives      text for the way back, and in the steps the text that the way forth needs more.
  * Tests      test/lit/grad/loops.pto, overwritten.pto, branches.pto
  */
@@ -22,7 +23,7 @@ void keep_note(struct gradient *g, const void *key, const char *text)
     vec_push(&g->again, new);
 }
 
-/* ---- the turns of the loops around ------------------------------------------------------------------------------- */
+/* ---- the iterations of the loops around -------------------------------------------------------------------------- */
 
 static bool is_never_negative(const struct size *s)
 {
@@ -34,8 +35,8 @@ static bool is_never_negative(const struct size *s)
     return true;
 }
 
-/* How often the loop turns at most, and the number of a turn, from 0. */
-static bool turns(struct gradient *g, const struct step *loop, const char **count, const char **turn)
+/* How many iterations the loop has at most, and the number of one, from 0. */
+static bool iterations(struct gradient *g, const struct step *loop, const char **count, const char **iteration)
 {
     struct size_table *t = g->c->sizes;
     const struct ast *n = loop->ast;
@@ -52,8 +53,8 @@ static bool turns(struct gradient *g, const struct step *loop, const char **coun
         number = number ? size_binary(t, SIZE_DIV, number, by) : NULL;
     }
     *count = most ? text_size(g, most, false) : NULL;
-    *turn = number ? text_size(g, number, true) : NULL;
-    if (!*count || !*turn)
+    *iteration = number ? text_size(g, number, true) : NULL;
+    if (!*count || !*iteration)
         return grad_refuse(
             g, DIAG_E99, n->at, "let its bounds be made of formals, constants and variables of the loops around it",
             "values of this loop are needed on the way back, and how many there are is not seen before it");
@@ -71,13 +72,13 @@ static bool dimensions(struct gradient *g, const struct block *b, bool of_scalar
     if (count == 0) *array = "array[1] of ", *index = of_scalars ? "0" : "[0]";
     const char *length = NULL;
     for (int i = 0; i < count; i++) {
-        const char *most, *turn;
-        if (!turns(g, loops[i], &most, &turn)) return false;
+        const char *most, *iteration;
+        if (!iterations(g, loops[i], &most, &iteration)) return false;
         if (of_scalars) {
-            *index = i ? arena_printf(g->mem, "(%s) * (%s) + %s", *index, most, turn) : turn;
+            *index = i ? arena_printf(g->mem, "(%s) * (%s) + %s", *index, most, iteration) : iteration;
             length = i ? arena_printf(g->mem, "%s * (%s)", length, most) : arena_printf(g->mem, "(%s)", most);
         } else {
-            *index = arena_printf(g->mem, "%s[%s]", *index, turn);
+            *index = arena_printf(g->mem, "%s[%s]", *index, iteration);
             *array = arena_printf(g->mem, "%sarray[%s] of ", *array, most);
         }
     }
@@ -88,7 +89,7 @@ static bool dimensions(struct gradient *g, const struct block *b, bool of_scalar
 /* The step before which things are declared that all of the function sees. */
 static struct strbuf *around(struct gradient *g, struct step *s) { return &steps_outermost(g, s)->first_text; }
 
-/* "[0 +: M, 0 +: n]" of a piece whose extents change from turn to turn. */
+/* "[0 +: M, 0 +: n]" of a piece whose extents change from iteration to iteration. */
 static const char *slice(struct gradient *g, int rank, const struct size *const *extent)
 {
     STRBUF(text);
@@ -101,7 +102,7 @@ static const char *slice(struct gradient *g, int rank, const struct size *const 
     return arena_copy(g->mem, strbuf_text(&text), text.length);
 }
 
-/* An array around the function for tensors of the block.  The text of the element of the present turn; NULL:
+/* An array around the function for tensors of the block.  The text of the element of the present iteration; NULL:
  * reported. */
 static const char *make_array(struct gradient *g, struct step *s, const char *name, enum elem elem, int rank,
                               const struct size *const *extent)
@@ -139,7 +140,7 @@ static const char *find_tensor(struct gradient *g, struct tensor *t)
     if (t->symbol->is_var || !maker_of(g, t)) {
         grad_refuse(
             g, DIAG_E99, t->symbol->decl ? t->symbol->decl->at : g->at,
-            "let an array have a tensor for each turn: h[t + 1] = f(h[t])",
+            "let an array have a tensor for each iteration: h[t + 1] = f(h[t])",
             "the value of '%s' is needed on the way back, which is not built yet for a 'var' or a struct in a block",
             t->symbol->name);
         return t->name;
@@ -343,9 +344,9 @@ bool keep_value(struct gradient *g, struct step *s, int formal, bool after, stru
 {
     struct grad_place *p = &s->places[formal];
     if (p->base->symbol->is_var)
-        return grad_refuse(g, DIAG_E99, s->call_ast->at, "let an array have a tensor for each turn: h[t + 1] = f(h[t])",
-                           "the value of the 'var' '%s' is needed on the way back, which is not built yet",
-                           p->base->symbol->name);
+        return grad_refuse(
+            g, DIAG_E99, s->call_ast->at, "let an array have a tensor for each iteration: h[t + 1] = f(h[t])",
+            "the value of the 'var' '%s' is needed on the way back, which is not built yet", p->base->symbol->name);
     if (is_overwritten(g, s, formal, after))
         strbuf_puts(out, copy_value(g, s, formal, after));
     else if (p->expr)

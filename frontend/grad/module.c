@@ -1,7 +1,7 @@
 /* module.c - what `@grad` asks for in one module.
  * Idea       the kernels come first, then the functions, each below those that it calls; the whole in the layout of
  *            ptoc fmt.
- * Tests      test/lit/grad/emit.test
+ * Tests      test/lit/grad/layers.pto
  */
 #include "check.h"
 #include "grad.h"

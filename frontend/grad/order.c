@@ -1,7 +1,7 @@
 /* order.c - can one step follow another one on the same elements?
- * Idea       of two steps the later one is in a later turn of a loop that is around both, or further down in the text.
- *            Elements that move on with a loop, as `h[t + 1]` does, are other ones in each turn: that is seen where an
- *            index has the loop's variable with the same factor on both sides.
+ * Idea       of two steps the later one is in a later iteration of a loop that is around both, or further down in the
+ *            text. Elements that move on with a loop, as `h[t + 1]` does, are other ones in each iteration: that is
+ *            seen where an index has the loop's variable with the same factor on both sides.
  * Gives      "no" only where it is proved.
  * Tests      test/lit/grad/overwritten.pto, loops.pto
  */
@@ -13,7 +13,7 @@ bool order_encloses(const struct block *outer, const struct block *inner)
     return inner == outer;
 }
 
-/* Does the size name what changes within a turn of the loop?  Variables of the loops around are fixed in it. */
+/* Does the size name what changes within a iteration of the loop?  Variables of the loops around are fixed in it. */
 static bool is_fixed(struct gradient *g, const struct size *a, const struct step *loop)
 {
     if (a->kind == SIZE_EXTENT || a->kind == SIZE_STRIDE || a->kind == SIZE_AT) return false;
@@ -75,7 +75,7 @@ static const struct size *split(struct gradient *g, const struct size *a, const 
     return minus(g, a, size_scale(g->c->sizes, variable, *factor));
 }
 
-/* In every turn of the loop after that of a, is b elsewhere? */
+/* In every iteration of the loop after that of a, is b elsewhere? */
 static bool moves_on(struct gradient *g, const struct step *loop, const struct region *a, const struct region *b)
 {
     int64_t step = 1, fa, fb;
@@ -92,7 +92,7 @@ static bool moves_on(struct gradient *g, const struct step *loop, const struct r
         if (size_names(ra, loop->ast->symbol) || size_names(sa, loop->ast->symbol) || size_names(sb, loop->ast->symbol))
             continue;
         const struct size *by = size_const(g->c->sizes, fa * step);
-        const struct size *next = size_binary(g->c->sizes, SIZE_ADD, rb, by); /* where b is one turn later */
+        const struct size *next = size_binary(g->c->sizes, SIZE_ADD, rb, by); /* where b is one iteration later */
         if (!next) continue;
         const struct size *above = minus(g, minus(g, next, ra), sa), *below = minus(g, minus(g, ra, next), sb);
         if (fa * step > 0 ? is_at_least_zero(above) : is_at_least_zero(below)) return true;

@@ -1,4 +1,4 @@
-/* parts.h - what the files of frontend/grad share; nobody else includes it.
+/* parts.h - what the files of frontend/grad share; no other file includes it.
  *
  * A function is read into steps: a list for each block, in which a call within a call is a step of its own.  Then it is
  * printed twice: the way forth, which is the text of the function with a few more statements, and the way back, each
@@ -86,7 +86,7 @@ struct tensor {
     bool bar_is_ready;     /* the bar has a value where the way back is now */
     bool bar_is_given;     /* it is a formal of the gradient that must not be written */
     bool bar_is_written;   /* the way back changes it, so a copy of what is given is needed; found by the first pass */
-    const char *kept;      /* an array around the function that has its elements for each turn */
+    const char *kept;      /* an array around the function that has its elements for each iteration */
     const char *kept_text; /* the element of it here */
 };
 

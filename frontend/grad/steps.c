@@ -1,6 +1,6 @@
 /* steps.c - a function as steps.
- * Idea       one walk over the tree: a block is a list, a call within a call a step before it, `else if` a block with an
- *            `if`.
+ * Idea       one walk over the tree: a block is a list, a call within a call a step before it, `else if` a block with
+ *            an `if`.
  * Owner      the steps live in the front end's arena, as the tree does; their texts are freed by function.c.
  * Tests      test/lit/grad/
  */

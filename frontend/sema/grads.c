@@ -2,7 +2,7 @@
  * Idea       here only what the heads say: which formals have a gradient, and whether f has the formals that an adjoint
  *            has.  Whether the body has a gradient is a question of frontend/grad.
  * Gives      the formal that each argument of @grad names, as its `symbol`; `adjoint` of a KERNEL.
- * Tests      test/lit/grad/refused-*.pto
+ * Tests      test/lit/grad/refused.test
  */
 #include "checker.h"
 #include "support/nearest.h"

@@ -57,9 +57,9 @@ struct sema_options {
     bool (*is_stale)(void *cx);
     void *stale_cx;
     const char *check_grad; /* the function whose gradient is compared, "": the only one; NULL: none is */
-    bool only_checks;      /* nobody asks for code */
-    struct arena *scratch; /* of codegen_check(): for one function after the other; NULL: they are kept */
-    struct strbuf *uses;   /* the uses of each function as text, for --dump=uses; NULL: not asked for */
+    bool only_checks;       /* nobody asks for code */
+    struct arena *scratch;  /* of codegen_check(): for one function after the other; NULL: they are kept */
+    struct strbuf *uses;    /* the uses of each function as text, for --dump=uses; NULL: not asked for */
 };
 
 struct checked {

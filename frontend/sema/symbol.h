@@ -208,7 +208,7 @@ struct symbol {
      * the callee's and not unique */
     bool hidden;
     bool is_checked; /* ORCH: its body was looked at */
-    int resolving; /* sema's own: 0 not looked at, 1 in work, 2 done */
+    int resolving;   /* sema's own: 0 not looked at, 1 in work, 2 done */
 };
 
 /* What the passes over the IR find out about a tensor, or a scalar of a struct, of a function; tensor_note_of(). */
