@@ -296,10 +296,11 @@ bool adj_names_var(const struct eq_expr *e, const struct eq_var *v)
             const struct eq_index *i = &e->access->index[d];
             if (i->size ? size_names(i->size, v->symbol) : adj_names_var(i->expr, v)) return true;
         }
-    if (e->kind == EQ_REDUCE)
-        for (int i = 0; i < e->reduce.var_count; i++)
-            if (size_names(e->reduce.vars[i]->low, v->symbol) || size_names(e->reduce.vars[i]->high, v->symbol))
-                return true;
+    for (int i = 0; e->kind == EQ_REDUCE && i < e->reduce.var_count; i++) {
+        const struct eq_var *bound = e->reduce.vars[i];
+        if (bound == v) return false; /* below it is another one */
+        if (size_names(bound->low, v->symbol) || size_names(bound->high, v->symbol)) return true;
+    }
     return adj_names_var(e->a, v) || adj_names_var(e->b, v) || adj_names_var(e->c, v);
 }
 
@@ -324,18 +325,20 @@ static const struct eq_access *substitute_access(struct adj_work *w, const struc
     return to;
 }
 
-/* Variables whose ranges change are new ones. */
+/* Its variables are new ones: what is put in may name the old ones, of another scope. */
 static const struct eq_expr *substitute_reduction(struct adj_work *w, const struct eq_expr *e,
                                                   const struct adj_substitution *s)
 {
     struct adj_substitution all = *s;
     const struct eq_var *vars[MAX_VARS];
+    if (all.count + e->reduce.var_count > MAX_VARS) {
+        adj_refuse(w, w->kernel->decl->name_at, "a statement of its adjoint has too many variables");
+        return e;
+    }
     for (int i = 0; i < e->reduce.var_count; i++) {
         const struct eq_var *v = e->reduce.vars[i];
-        vars[i] = v;
-        const struct size *low = adj_substitute_size(w, v->low, &all), *high = adj_substitute_size(w, v->high, &all);
-        if ((low == v->low && high == v->high) || all.count == MAX_VARS) continue;
-        vars[i] = adj_new_var(w, v->symbol->name, low, high);
+        vars[i] = adj_new_var(w, v->symbol->name, adj_substitute_size(w, v->low, &all),
+                              adj_substitute_size(w, v->high, &all));
         all.from[all.count] = v->symbol;
         all.to[all.count++] = size_symbol(w->sizes, vars[i]->symbol);
     }

@@ -129,8 +129,8 @@ def fill(rng, f, dims, rules):
         if sign == "in":
             return rng.choice([float(w) for w in limit.split()], shape).astype(NUMPY[f.elem])
         return (rng.random(shape) + 0.5).astype(NUMPY[f.elem])
-    if f.elem[0] in "if":
-        return (rng.integers(0, 5, shape) if f.elem[0] == "i" else rng.uniform(-1, 1, shape)).astype(NUMPY[f.elem])
+    if f.elem[0] in "iuf":
+        return (rng.integers(0, 5, shape) if f.elem[0] in "iu" else rng.uniform(-1, 1, shape)).astype(NUMPY[f.elem])
     return rng.integers(0, 2, shape).astype(np.bool_)
 
 
@@ -145,8 +145,12 @@ def choose(rng, case, rules, most):
     return dims
 
 
-def run(program, case, arrays, folder):
+def run(program, case, dims, arrays, folder):
     words = [program, "--quiet", "--entry", case.entry]
+    given = " ".join(f.type for way, f in case.arrays.values() if way != "out")
+    for d in case.dims:
+        if not re.search(r"\b%s\b" % d, given):
+            words += ["--dim", "%s=%d" % (d, dims[d])]
     for name, (way, _) in case.arrays.items():
         if way != "out":
             np.save(folder / (name + ".npy"), arrays[name])
@@ -181,7 +185,7 @@ def check(program, case, rules, seed, most, folder):
                 arrays[name] = seeds[name[:-4]]
             else:
                 arrays[name] = plain[base] + sign * step * direction if base == case.x and sign else plain[base]
-        got = run(program, case, arrays, folder)
+        got = run(program, case, dims, arrays, folder)
         numeric = sum(np.sum(seeds[n] * (got[n + "_plus"] - got[n + "_minus"])) for n in seeds) / (2 * step)
         parts = got["gradient"] * direction
         if not case.is_replaced and not np.allclose(got["added"], start + got["gradient"], rtol=1e-12, atol=1e-12, equal_nan=True):
