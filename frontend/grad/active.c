@@ -36,12 +36,13 @@ bool active_flows(struct gradient *g, const struct step *s, int from, int to)
         if (a->kind == ADJOINT_ZERO) return false;
         return a->kind == ADJOINT_NONE || from == to || adjoint_reads(a, to, ADJOINT_SEED);
     }
-    const struct symbol *f = k->kind == SYM_KERNEL ? (k->generic ? k->generic->adjoint : k->adjoint) : NULL;
-    if (!f) return true;
-    for (int i = 0; i < f->formal_count; i++) {
-        bool is_bar;
-        if (kernels_original(k, f->formals[i], &is_bar) == from && is_bar) return true;
-    }
+    const struct symbol *named = k->generic ? k->generic : k;
+    if (k->kind != SYM_KERNEL || !named->adjoint_count) return true;
+    for (int n = 0; n < named->adjoint_count; n++)
+        for (int i = 0; i < named->adjoints[n]->formal_count; i++) {
+            bool is_bar;
+            if (kernels_original(k, named->adjoints[n]->formals[i], &is_bar) == from && is_bar) return true;
+        }
     return from == to;
 }
 

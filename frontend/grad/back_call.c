@@ -161,7 +161,7 @@ static bool attribute_argument(struct gradient *g, struct step *s, const struct 
     begin_argument(call);
     if (!s->places[i].base) return add_scalar(g, s, i, call);
     if (!is_bar) return keep_value(g, s, i, d == DIR_OUT, call);
-    if (d == DIR_OUT) return add_seed(g, s, i, call);
+    if (f->dir == DIR_IN) return add_seed(g, s, i, call);
     if (!is_active(s, i)) return add_zeros(g, s, i, "inout ", call);
     if (!bars_ready(g, s, s->places[i].base)) return false;
     bars_write(g, s->places[i].base);
@@ -177,9 +177,21 @@ static const char *name_beside(struct gradient *g, const struct step *s, const s
     return arena_printf(g->mem, "%s.%s", callee->member.object->name, f->name);
 }
 
+/* Does the adjoint give a gradient that is wanted? */
+static bool is_wanted(const struct step *s, const struct symbol *f)
+{
+    for (int i = 0; i < f->formal_count; i++) {
+        bool is_bar;
+        const int of = kernels_original(s->call->callee, f->formals[i], &is_bar);
+        if (is_bar && f->formals[i]->dir == DIR_INOUT && is_active(s, of)) return true;
+    }
+    return false;
+}
+
 static bool back_by_attribute(struct gradient *g, struct step *s, const struct symbol *f)
 {
     STRBUF(call);
+    if (!is_wanted(s, f)) return true;
     for (int i = 0; i < f->formal_count; i++)
         if (!attribute_argument(g, s, f->formals[i], &call)) return false;
     end_call(g, NULL, name_beside(g, s, f), &call);
@@ -259,7 +271,7 @@ static bool back_function(struct gradient *g, struct step *s)
 
 static bool back_kernel(struct gradient *g, struct step *s)
 {
-    const struct symbol *k = s->call->callee, *f = k->generic ? k->generic->adjoint : k->adjoint;
+    const struct symbol *k = s->call->callee, *named = k->generic ? k->generic : k;
     if (k->equations) {
         for (int i = 0; i < s->place_count; i++)
             if (is_active(s, i) && is_read(s, i) && !is_written(s, i) && !back_by_index(g, s, i)) return false;
@@ -267,7 +279,9 @@ static bool back_kernel(struct gradient *g, struct step *s)
             if (is_active(s, i) && active_direction(s, i) == DIR_INOUT && !back_by_index(g, s, i)) return false;
         return true;
     }
-    if (f) return back_by_attribute(g, s, f);
+    for (int i = 0; i < named->adjoint_count; i++)
+        if (!back_by_attribute(g, s, named->adjoints[i])) return false;
+    if (named->adjoint_count) return true;
     for (int i = 0; i < s->place_count; i++)
         if (is_active(s, i) && is_read(s, i)) {
             grad_refuse(g, DIAG_E22, s->call_ast->at,

@@ -146,7 +146,11 @@ static const struct symbol *original_of(const struct symbol *kernel, const char 
     return NULL;
 }
 
-static enum direction direction_of_bar(const struct symbol *x) { return x->dir == DIR_OUT ? DIR_IN : DIR_INOUT; }
+/* The gradient of an `inout` may be read, where it stays as it is. */
+static bool is_right_direction(const struct symbol *x, enum direction d)
+{
+    return x->dir == DIR_OUT ? d == DIR_IN : d == DIR_INOUT || (d == DIR_IN && x->dir == DIR_INOUT);
+}
 
 static bool check_formal(struct checker *c, const struct symbol *kernel, const struct ast *attr, const struct symbol *f)
 {
@@ -166,9 +170,9 @@ static bool check_formal(struct checker *c, const struct symbol *kernel, const s
     } else if (!is_bar && f->type->kind == TYPE_TENSOR && f->dir != DIR_IN) {
         diag_error(c->diag, DIAG_E08, attr->at, "the adjoint only reads '%s', which is '%s' there", f->name,
                    direction_text(f->dir));
-    } else if (is_bar && f->dir != direction_of_bar(x)) {
+    } else if (is_bar && !is_right_direction(x, f->dir)) {
         diag_error(c->diag, DIAG_E08, attr->at, "'%s' of the adjoint is '%s', and '%s' there", f->name,
-                   direction_text(direction_of_bar(x)), direction_text(f->dir));
+                   x->dir == DIR_OUT ? "in" : "inout", direction_text(f->dir));
         diag_help(c->diag, x->dir == DIR_OUT     ? "the gradient of what the kernel writes is given"
                            : x->dir == DIR_INOUT ? "the gradient after the kernel is replaced by that before it"
                                                  : "the gradient is added to");
@@ -179,11 +183,49 @@ static bool check_formal(struct checker *c, const struct symbol *kernel, const s
     return false;
 }
 
+/* Of kernels of one name the one whose tensors have the types of this kernel's. */
+static const struct symbol *choose(struct checker *c, const struct symbol *kernel, struct symbol *first)
+{
+    for (struct symbol *f = first; f; f = f->next_overload) {
+        bool is_alike = true;
+        declare_resolve(c, f);
+        for (int i = 0; i < f->formal_count && is_alike && !f->decl->bad; i++) {
+            bool is_bar;
+            const struct symbol *x = original_of(kernel, f->formals[i]->name, &is_bar);
+            is_alike = x && same_tensor(x->type, f->formals[i]->type);
+        }
+        if (is_alike) return f;
+    }
+    return first;
+}
+
+/* One of the kernels that the attribute names; NULL: reported. */
+static const struct symbol *find_adjoint(struct checker *c, struct symbol *kernel, const struct ast *attr,
+                                         const struct ast *name)
+{
+    struct symbol *first = name->kind == AST_NAME ? names_in_module(kernel->module, name->name) : NULL;
+    if (name->kind != AST_NAME) {
+        diag_error(c->diag, DIAG_E17, name->at, "'@adjoint' takes names of kernels of this file");
+        return NULL;
+    }
+    if (!first) {
+        names_unknown(c, name->at, name->name, "kernel or function", NULL);
+        return NULL;
+    }
+    if (first->kind != SYM_KERNEL) {
+        diag_error(c->diag, DIAG_E19, name->at, "'%s' is no kernel: the adjoint of a kernel is one", name->name);
+        return NULL;
+    }
+    const struct symbol *f = choose(c, kernel, first);
+    for (int i = 0; i < f->formal_count && !f->decl->bad; i++)
+        if (!check_formal(c, kernel, attr, f->formals[i])) return NULL;
+    return f;
+}
+
 bool grads_check_adjoint(struct checker *c, struct symbol *kernel, struct ast *attr)
 {
-    struct ast *name = attr->attr.args;
-    const struct symbol *f = NULL;
-    if (kernel->adjoint) {
+    int count = 0;
+    if (kernel->adjoints) {
         diag_error(c->diag, DIAG_E17, attr->name_at, "attribute '@adjoint' is given twice");
         return false;
     }
@@ -193,23 +235,12 @@ bool grads_check_adjoint(struct checker *c, struct symbol *kernel, struct ast *a
         diag_help(c->diag, "remove '@adjoint', or give the kernel a C body");
         return false;
     }
-    if (name->next || name->kind != AST_NAME) {
-        diag_error(c->diag, DIAG_E17, attr->at, "'@adjoint' takes the name of a kernel of this file");
-        return false;
+    for (const struct ast *name = attr->attr.args; name; name = name->next) count++;
+    kernel->adjoints = arena_array(c->mem, const struct symbol *, count);
+    for (const struct ast *name = attr->attr.args; name; name = name->next) {
+        const struct symbol *f = find_adjoint(c, kernel, attr, name);
+        if (!f) return false;
+        kernel->adjoints[kernel->adjoint_count++] = f;
     }
-    f = names_in_module(kernel->module, name->name);
-    if (f && f->kind == SYM_KERNEL) declare_resolve(c, names_in_module(kernel->module, name->name));
-    if (!f) {
-        names_unknown(c, name->at, name->name, "kernel or function", NULL);
-        return false;
-    }
-    if (f->kind != SYM_KERNEL) {
-        diag_error(c->diag, DIAG_E19, name->at, "'%s' is no kernel: the adjoint of a kernel is one", name->name);
-        return false;
-    }
-    if (f->decl->bad) return true; /* its own error was said */
-    for (int i = 0; i < f->formal_count; i++)
-        if (!check_formal(c, kernel, attr, f->formals[i])) return false;
-    kernel->adjoint = f;
     return true;
 }

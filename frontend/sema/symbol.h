@@ -137,9 +137,11 @@ struct symbol {
     const struct size *definition;     /* LET of an integer: its value */
     struct symbol *next_overload;      /* KERNEL: the next kernel of the same name */
     const struct equations *equations; /* KERNEL in index notation without an error: its body, checked; else NULL */
-    const struct symbol *adjoint;      /* KERNEL with `@adjoint(f)`: f, the first of its overloads; else NULL */
-    int32_t opcode;                    /* KERNEL that is a work request: what the accelerator does; else 0 */
-    const struct region *region;       /* VIEW: what is tiled; LET bound to a slice: what it names */
+    const struct symbol *
+        *adjoints; /* KERNEL with `@adjoint(f, ..)`: the kernels of its gradients, adjoint_count many */
+    int adjoint_count;
+    int32_t opcode;              /* KERNEL that is a work request: what the accelerator does; else 0 */
+    const struct region *region; /* VIEW: what is tiled; LET bound to a slice: what it names */
     /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared,
      * after the checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */
     const struct size *const *captured;
