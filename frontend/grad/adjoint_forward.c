@@ -17,6 +17,23 @@ struct span adj_span(const struct adj_work *w, const struct eq_access *a)
     return a->at.end ? a->at : w->kernel->decl->name_at;
 }
 
+/* The index without its variables, each at one end of its range; NULL: not known.  The variables are found in the
+ * kernel. */
+static const struct size *corner(struct adj_work *w, const struct size *a, bool largest)
+{
+    for (int i = w->q->var_count; i-- > 0 && a;) {
+        const struct eq_var *v = w->q->vars[i];
+        const struct size *factor, *rest;
+        int64_t c;
+        if (!size_names(a, v->symbol)) continue;
+        if (!eq_split(w->sizes, a, v, &factor, &rest) || !size_is_const(factor, &c)) return NULL;
+        const struct size *end = (c > 0) == largest ? size_sub(w->sizes, v->high, size_const(w->sizes, 1)) : v->low;
+        const struct size *part = end ? size_scale(w->sizes, end, c) : NULL;
+        a = part ? size_binary(w->sizes, SIZE_ADD, rest, part) : NULL;
+    }
+    return a;
+}
+
 static const struct eq_temp *copy_temp(struct adj_work *w, const struct eq_temp *t)
 {
     struct eq_temp *to = ptrmap_get(&w->temps, t);
@@ -29,8 +46,12 @@ static const struct eq_temp *copy_temp(struct adj_work *w, const struct eq_temp 
         return to;
     }
     for (int i = 0; i < t->private_count; i++) {
-        to->low[i] = t->private_to[i]->low;
-        to->extent[i] = size_sub(w->sizes, t->private_to[i]->high, t->private_to[i]->low);
+        const struct eq_var *v = t->private_to[i]; /* its range may name variables further out: room for all of them */
+        const struct size *last = size_sub(w->sizes, v->high, size_const(w->sizes, 1)),
+                          *most = last ? corner(w, last, true) : NULL,
+                          *end = most ? size_binary(w->sizes, SIZE_ADD, most, size_const(w->sizes, 1)) : NULL;
+        to->low[i] = corner(w, v->low, false);
+        to->extent[i] = to->low[i] && end ? size_sub(w->sizes, end, to->low[i]) : NULL;
     }
     for (int d = 0; d < t->rank; d++) {
         to->low[d + t->private_count] = t->low[d];
@@ -39,7 +60,7 @@ static const struct eq_temp *copy_temp(struct adj_work *w, const struct eq_temp 
     to->rank = t->rank + t->private_count;
     to->private_count = 0;
     for (int d = 0; d < to->rank; d++)
-        if (!to->extent[d]) adj_refuse(w, t->at, "a constant of its adjoint does not fit in 64 bits");
+        if (!to->extent[d]) adj_refuse(w, t->at, "the range of a 'for' around a temporary gives it no extent");
     return to;
 }
 
@@ -105,23 +126,6 @@ bool adj_is_same_place(const struct eq_access *a, const struct eq_access *b)
     for (int d = 0; d < a->rank; d++)
         if (!a->index[d].size || a->index[d].size != b->index[d].size) return false;
     return true;
-}
-
-/* The index without its variables, each at one end of its range; NULL: not known.  The variables are found in the
- * kernel. */
-static const struct size *corner(struct adj_work *w, const struct size *a, bool largest)
-{
-    for (int i = w->q->var_count; i-- > 0 && a;) {
-        const struct eq_var *v = w->q->vars[i];
-        const struct size *factor, *rest;
-        int64_t c;
-        if (!size_names(a, v->symbol)) continue;
-        if (!eq_split(w->sizes, a, v, &factor, &rest) || !size_is_const(factor, &c)) return NULL;
-        const struct size *end = (c > 0) == largest ? size_sub(w->sizes, v->high, size_const(w->sizes, 1)) : v->low;
-        const struct size *part = end ? size_scale(w->sizes, end, c) : NULL;
-        a = part ? size_binary(w->sizes, SIZE_ADD, rest, part) : NULL;
-    }
-    return a;
 }
 
 /* c * v + r of one variable; false: it is something else. */

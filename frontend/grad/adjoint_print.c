@@ -271,7 +271,15 @@ static void look_at_access(struct search *s, const struct eq_access *a)
     }
 }
 
-/* Do the extents of what it indexes give the range of the variable? */
+static bool names_variable_of(const struct size *s)
+{
+    if (s->kind == SIZE_SYMBOL) return s->symbol->kind == SYM_LOOP;
+    for (int i = 0; i < s->count; i++)
+        if (names_variable_of(s->arg[i])) return true;
+    return false;
+}
+
+/* Do the extents of what it indexes give the range of the variable?  No extent names another variable. */
 static bool has_range(struct printing *p, const struct eq_var *v, const struct adj_stmt *s, const struct eq_expr *in)
 {
     struct search search = {.p = p, .variable = size_symbol(p->sizes, v->symbol), .v = v};
@@ -280,7 +288,7 @@ static bool has_range(struct printing *p, const struct eq_var *v, const struct a
         if (s->target->formal) look_at_access(&search, s->target);
         look_in(&search, s->value);
     }
-    return search.is_found && !search.is_other;
+    return search.is_found && !search.is_other && !names_variable_of(v->low) && !names_variable_of(v->high);
 }
 
 static void print_reduction(struct printing *p, const struct eq_expr *e)

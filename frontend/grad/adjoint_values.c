@@ -114,8 +114,11 @@ static const struct eq_expr *value_of_written(struct adj_work *w, const struct a
 
 /* ---- temporaries ------------------------------------------------------------------------------------------------- */
 
+/* A condition around the value of a reduction may hold that reduction itself: its variables are there already. */
 static void add_scope_var(struct adj_work *w, struct adj_scope *s, const struct eq_var *v)
 {
+    for (int i = 0; i < s->count; i++)
+        if (s->var[i] == v) return;
     if (s->count == MAX_VARS)
         adj_refuse(w, v->at, "a statement has too many variables");
     else
