@@ -113,7 +113,11 @@ static void need_dims(struct adj_work *w)
                 adj_refuse(w, k->decl->name_at, "no formal alone gives one of its dimension variables");
                 return;
             }
-            need(w, found, k->formals[found]->dir == DIR_IN ? ADJOINT_VALUE : ADJOINT_SEED);
+            const struct symbol *f = k->formals[found];
+            need(w, found,
+                 f->dir == DIR_IN              ? ADJOINT_VALUE
+                 : adj_is_float(f->type->elem) ? ADJOINT_SEED
+                                               : ADJOINT_RESULT);
             changed = true;
         }
     }

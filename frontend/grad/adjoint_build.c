@@ -245,10 +245,41 @@ static int decide(struct adj_work *w, enum eq_kind op, const struct size *a, con
     }
 }
 
+static enum eq_kind mirrored(enum eq_kind op)
+{
+    return op == EQ_LT ? EQ_GT : op == EQ_LE ? EQ_GE : op == EQ_GT ? EQ_LT : op == EQ_GE ? EQ_LE : op;
+}
+
+/* Each term on the side where it is positive: i - p < H becomes i < H + p. */
+static void balance(struct adj_work *w, const struct size **a, const struct size **b)
+{
+    enum { MOST_TERMS = 16 };
+    struct size_term terms[MOST_TERMS];
+    const struct size *all = size_sub(w->sizes, *a, *b), *left = size_const(w->sizes, 0), *right = left;
+    if (!all || (all->kind == SIZE_ADD && all->count > MOST_TERMS)) return;
+    const int count = size_terms(w->sizes, all, terms, MOST_TERMS);
+    for (int i = 0; i < count && left && right; i++) {
+        const int64_t f = terms[i].factor;
+        if (f == INT64_MIN) return;
+        const struct size *one = terms[i].mono ? terms[i].mono : size_const(w->sizes, 1),
+                          *term = size_scale(w->sizes, one, f < 0 ? -f : f);
+        if (!term) return;
+        if (f > 0)
+            left = size_binary(w->sizes, SIZE_ADD, left, term);
+        else
+            right = size_binary(w->sizes, SIZE_ADD, right, term);
+    }
+    if (!left || !right) return;
+    *a = left;
+    *b = right;
+}
+
 const struct eq_expr *adj_compare(struct adj_work *w, enum eq_kind op, const struct size *a, const struct size *b)
 {
     const int known = decide(w, op, a, b);
     if (known >= 0) return adj_truth(w, known);
+    balance(w, &a, &b);
+    if (size_is_const(a, NULL)) return binary(w, mirrored(op), ELEM_BOOL, adj_size(w, b), adj_size(w, a));
     return binary(w, op, ELEM_BOOL, adj_size(w, a), adj_size(w, b));
 }
 

@@ -39,7 +39,7 @@ bool adj_find_active(struct adj_work *w)
         changed = false;
         for (size_t i = 0; i < w->forward.count; i++) {
             const struct adj_stmt *s = w->forward.data[i];
-            if (!is_active(w, s->value)) continue;
+            if (!is_active(w, s->value) || adj_is_invariant_of(w, s)) continue;
             any |= s->target->formal != NULL;
             if (adj_is_active_object(w, adj_object(s->target))) continue;
             vec_push(&w->active, adj_object(s->target));

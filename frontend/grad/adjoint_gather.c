@@ -184,12 +184,30 @@ const struct eq_expr *adj_gather(struct adj_work *w, const struct adj_flow *f, c
     return e;
 }
 
+/* The sum of two that are chosen by one condition, or by a condition and its opposite; NULL: they are not. */
+static const struct eq_expr *join(struct adj_work *w, const struct eq_expr *a, const struct eq_expr *b)
+{
+    if (a->kind != EQ_SELECT || b->kind != EQ_SELECT) return NULL;
+    if (adj_is_equal(a->a, b->a)) return adj_select(w, a->a, adj_add(w, a->b, b->b), adj_add(w, a->c, b->c));
+    if (adj_is_equal(a->a, adj_not(w, b->a)))
+        return adj_select(w, a->a, adj_add(w, a->b, b->c), adj_add(w, a->c, b->b));
+    return NULL;
+}
+
 const struct eq_expr *adj_gather_all(struct adj_work *w, const struct adj_flow *flows, size_t count,
                                      const struct eq_var *const *element)
 {
     const struct eq_expr *sum = NULL;
-    for (size_t i = 0; i < count && !w->why; i++) sum = adj_add(w, sum, adj_gather(w, &flows[i], element));
-    return sum;
+    VEC(const struct eq_expr *) parts = {0};
+    for (size_t i = 0; i < count && !w->why; i++) {
+        const struct eq_expr *e = adj_gather(w, &flows[i], element), *joined = NULL;
+        for (size_t k = 0; k < parts.count && !joined; k++)
+            if ((joined = join(w, parts.data[k], e))) parts.data[k] = joined;
+        if (!joined) vec_push(&parts, e);
+    }
+    for (size_t i = 0; i < parts.count; i++) sum = adj_add(w, sum, parts.data[i]);
+    vec_free(&parts);
+    return w->why ? NULL : sum;
 }
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */

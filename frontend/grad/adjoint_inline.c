@@ -216,4 +216,8 @@ void adj_tidy(struct adj_work *w)
         let->is_needed = false;
         find_needed(w);
     }
+    for (size_t i = 0; i < w->out.count; i++) adj_simplify(w, w->out.data[i]);
+    for (size_t i = 0; i < w->writes.count; i++) adj_simplify(w, w->writes.data[i]);
+    for (size_t i = 0; i < w->writes_adds.count; i++) adj_simplify(w, w->writes_adds.data[i]);
+    find_needed(w);
 }

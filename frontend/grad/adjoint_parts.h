@@ -7,10 +7,12 @@
  *   adjoint_recurrence.c  iterations that hand values on
  *   adjoint_bars.c     bars of temporaries and formals: what flows into them
  *   adjoint_chain.c    the chain rule, from the value of a statement down to its loads
+ *   adjoint_invariance.c  temporaries on which no result depends
  *   adjoint_gather.c   the inverse of an index, so that a bar is a sum over the places that read its element
  *   adjoint_values.c   values of the kernel that its adjoint needs
  *   adjoint_forward.c  the kernel's own statements, with plain indices
  *   adjoint_inline.c   temporaries that are read once, or never
+ *   adjoint_simplify.c conditions that always hold
  *   adjoint_build.c    expressions
  *
  * Statements and expressions have the form of equations.h, with three differences: an index of a temporary is the one
@@ -142,6 +144,10 @@ void adj_chain(struct adj_work *w, const struct adj_scope *scope, const struct e
 bool adj_find_active(struct adj_work *w);
 bool adj_is_active_object(const struct adj_work *w, const void *object);
 
+/* ---- adjoint_invariance.c ---- */
+/* Does no result of the kernel depend on the temporary that s writes, a greatest or least value? */
+bool adj_is_invariant_of(struct adj_work *w, const struct adj_stmt *s);
+
 /* ---- adjoint_gather.c ---- */
 /* What the element with these indices gets of the flow. */
 const struct eq_expr *adj_gather(struct adj_work *w, const struct adj_flow *f, const struct eq_var *const *element);
@@ -188,6 +194,9 @@ struct span adj_span(const struct adj_work *w, const struct eq_access *a);
 void adj_tidy(struct adj_work *w);
 /* The value of the temporary in place of its loads. */
 const struct eq_expr *adj_put_in(struct adj_work *w, const struct eq_expr *e, const struct adj_stmt *let);
+
+/* ---- adjoint_simplify.c ---- */
+void adj_simplify(struct adj_work *w, struct adj_stmt *stmt);
 
 /* ---- adjoint_build.c ---- */
 struct eq_expr *adj_new(struct adj_work *w, enum eq_kind kind, enum elem type);

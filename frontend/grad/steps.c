@@ -223,6 +223,17 @@ static void read_compound(struct gradient *g, struct block *b, struct ast *n, en
     if (kind == STEP_FOR && n->symbol) declare(g, s, n->symbol);
 }
 
+/* Numbers that leave no iteration: nothing inside is ever needed. */
+static bool never_runs(const struct ast *loop)
+{
+    int64_t low, high, step = 1;
+    const struct ast *by = loop->loop.step;
+    if (!loop->loop.low->value || !size_is_const(loop->loop.low->value, &low)) return false;
+    if (!loop->loop.high->value || !size_is_const(loop->loop.high->value, &high)) return false;
+    if (by && (!by->value || !size_is_const(by->value, &step))) return false;
+    return step > 0 ? high <= low : high >= low;
+}
+
 static void read_statement(struct gradient *g, struct block *b, struct ast *n)
 {
     switch (n->kind) {
@@ -243,6 +254,10 @@ static void read_statement(struct gradient *g, struct block *b, struct ast *n)
     }
     case AST_ASSIGN: read_assign(g, b, n); break;
     case AST_FOR:
+        if (never_runs(n)) {
+            add(g, b, STEP_PLAIN, n);
+            break;
+        }
         read_inner(g, b, n->loop.low, NULL);
         read_inner(g, b, n->loop.high, NULL);
         read_compound(g, b, n, STEP_FOR, n->loop.body, NULL);

@@ -11,9 +11,9 @@ import random
 import subprocess
 import sys
 
-KERNELS = """kernel sine<N>(in x: f64[N], out y: f64[N]) on vector => { y[i] = sin(x[i]); }
+KERNELS = """kernel sine<N>(in x: f64[N], out y: f64[N]) on vector => { y[i] = tanh(1.3 * x[i] + 0.2); }
 kernel bend<N>(in x: f64[N], out y: f64[N], s: f64) on vector => { y[i] = tanh(s * x[i] + 0.1) * x[i]; }
-kernel times<N>(in a: f64[N], in b: f64[N], out y: f64[N]) on vector => { y[i] = sin(a[i]) * b[i]; }
+kernel times<N>(in a: f64[N], in b: f64[N], out y: f64[N]) on vector => { y[i] = tanh(a[i]) * b[i]; }
 kernel shift<N>(in x: f64[N], out y: f64[N]) on vector => { y[i] = 0.5 * x[max(i - 1, 0)] - 0.3 * x[i]; }
 kernel mean<N>(in x: f64[N], in w: f64[N], out y: f64[N]) on vector => {
   let m = sum(j: x[j] * w[j]) / f64(N);
@@ -21,7 +21,7 @@ kernel mean<N>(in x: f64[N], in w: f64[N], out y: f64[N]) on vector => {
 }
 kernel add<N>(in p: f64[N], inout c: f64[N]) on vector => { c[i] += p[i]; }
 kernel damp<N>(inout c: f64[N]) on vector => { c[i] = tanh(c[i]); }
-kernel mix<N>(in a: f64[N], in b: f64[N], inout c: f64[N]) on vector => { c[i] = 0.5 * sin(c[i]) * a[i] + 0.2 * b[i]; }
+kernel mix<N>(in a: f64[N], in b: f64[N], inout c: f64[N]) on vector => { c[i] = 0.5 * tanh(c[i]) * a[i] + 0.2 * b[i]; }
 kernel put<N>(in x: f64[N], out y: f64[N]) on vector => { y[i] = x[i]; }
 kernel blank<N>(out y: f64[N]) on vector => { y[i] = 0.25; }
 """
@@ -34,6 +34,7 @@ class Function:
         # A scope: names of tensors that were written; each is (name, is an array of `n + 1` tensors).
         self.scopes = [[f for f in formals]]
         self.loops = []
+        self.asked = False  # a condition on n: a second one may contradict it, and then the compiler knows that nothing runs
         self.most = rng.randint(4, 20)
 
     def fresh(self, base):
@@ -136,16 +137,19 @@ class Function:
             self.emit(f"let {end} = sine({name}[n]);")
             self.scopes[-1].append(end)
             self.calls += 2
-        elif kind < 0.94:
-            value = rng.choice(self.loops + ["n"])
+        elif kind < 0.94 and (self.loops or not self.asked):
+            value = rng.choice(self.loops + ["n"] * (not self.asked))
+            self.asked = True
             self.emit(f"if {value} % 2 == {rng.randint(0, 1)} {{")
             self.block(rng.randint(1, 3))
             if rng.random() < 0.5:
                 self.emit("} else {")
                 self.block(rng.randint(1, 2))
             self.emit("}")
-        else:
-            self.emit(f"match {rng.choice(self.loops + ['n'])} % 3 {{")
+        elif self.loops or not self.asked:
+            value = rng.choice(self.loops + ["n"] * (not self.asked))
+            self.asked = True
+            self.emit(f"match {value} % 3 {{")
             self.emit("0 => {")
             self.block(1)
             self.emit("}")
@@ -153,6 +157,8 @@ class Function:
             self.block(2)
             self.emit("}")
             self.emit("}")
+        else:
+            self.call()
 
 
 def program(seed):
