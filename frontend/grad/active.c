@@ -98,6 +98,25 @@ static bool check_structs(struct gradient *g, const struct step *s)
     return true;
 }
 
+static const char help_array[] = "let an array have a tensor for each iteration: h[t + 1] = f(h[t])";
+
+/* `let t = a;` of a var: its value of that moment. */
+static bool names_older_value(struct ast *expr)
+{
+    const struct ast *root = expr ? text_root(expr) : NULL;
+    return root && root->kind == AST_NAME && root->symbol && root->symbol->keeps;
+}
+
+/* `a = b;` of tensors */
+static bool check_move(struct gradient *g, const struct step *s)
+{
+    if (s->kind != STEP_PLAIN || s->ast->kind != AST_ASSIGN || !s->ast->assign.target->symbol) return true;
+    const struct tensor *t = ptrmap_get(&g->tensor_of, s->ast->assign.target->symbol);
+    if (!tensor_is_active(t)) return true;
+    return grad_refuse(g, DIAG_E99, s->ast->at, help_array,
+                       "a gradient through '%s', which takes another tensor over, is not built yet", t->symbol->name);
+}
+
 static bool check_call(struct gradient *g, const struct step *s)
 {
     const struct symbol *k = s->call->callee;
@@ -115,10 +134,9 @@ static bool check_call(struct gradient *g, const struct step *s)
         if (t->symbol->dir == DIR_OWN)
             return grad_refuse(g, DIAG_E22, t->symbol->decl->at, "make it 'in': the caller keeps it",
                                "'%s' is 'own', and has a gradient", t->symbol->name);
-        if (t->symbol->is_var)
-            return grad_refuse(g, DIAG_E99, s->call_ast->at,
-                               "let an array have a tensor for each iteration: h[t + 1] = f(h[t])",
-                               "a gradient through the 'var' '%s' is not built yet", t->symbol->name);
+        if (t->symbol->is_field || names_older_value(s->places[i].expr))
+            return grad_refuse(g, DIAG_E99, s->call_ast->at, help_array,
+                               "a gradient through a second name of the 'var' '%s' is not built yet", t->symbol->name);
         if (strchr(t->symbol->name, '.'))
             return grad_refuse(g, DIAG_E99, s->call_ast->at, "give the function a formal for each tensor of the struct",
                                "a gradient through the struct of '%s' is not built yet", t->symbol->name);
@@ -262,7 +280,7 @@ bool active_find(struct gradient *g)
     for (size_t i = 0; i < g->steps.count && !g->failed; i++) {
         const struct step *s = g->steps.data[i];
         if (s->kind == STEP_CALL && !check_call(g, s)) break;
-        if (!check_loop(g, s) || !check_scalars(g, s)) break;
+        if (!check_move(g, s) || !check_loop(g, s) || !check_scalars(g, s)) break;
     }
     return !g->failed;
 }

@@ -45,6 +45,10 @@ static bool add_zeros(struct gradient *g, struct step *s, int i, const char *mar
 static bool add_seed(struct gradient *g, struct step *s, int i, struct strbuf *call)
 {
     if (!is_active(s, i)) return add_zeros(g, s, i, "", call);
+    if (s->places[i].seed) {
+        strbuf_puts(call, s->places[i].seed);
+        return true;
+    }
     return bars_ready(g, s, s->places[i].base) && bars_text(g, s, &s->places[i], call);
 }
 
@@ -293,13 +297,33 @@ static bool back_kernel(struct gradient *g, struct step *s)
     return true;
 }
 
+/* `h = f(h)`: what the call writes is another tensor than what it reads, and both have the bar of h. */
+static bool begin_anew(struct gradient *g, struct step *s, int i)
+{
+    struct tensor *t = s->places[i].base;
+    bool is_both = false;
+    for (int k = 0; k < s->place_count; k++) is_both |= k != i && s->places[k].base == t && is_read(s, k);
+    if (!t->symbol->is_var || !is_both) return true;
+    if (!bars_ready(g, s, t)) return false;
+    const int rank = t->symbol->type->rank;
+    s->places[i].seed = text_fresh(g, arena_printf(g->mem, "%s_after", t->bar));
+    strbuf_printf(&g->out, "let %s = %s(%s);\n%s(out %s);\n", s->places[i].seed, kernels_copy(g->all, rank), t->bar,
+                  kernels_zero(g->all, rank), t->bar);
+    bars_write(g, t);
+    return true;
+}
+
 bool back_call(struct gradient *g, struct step *s)
 {
     bool has_seed = false;
     for (int i = 0; i < s->place_count; i++) has_seed |= is_active(s, i) && is_written(s, i);
     if (!has_seed) return true;
+    for (int i = 0; i < s->place_count; i++)
+        if (is_active(s, i) && active_direction(s, i) == DIR_OUT && !begin_anew(g, s, i)) return false;
     if (s->call->callee->kind == SYM_ORCH ? !back_function(g, s) : !back_kernel(g, s)) return false;
     for (int i = 0; i < s->place_count; i++)
-        if (is_active(s, i) && active_direction(s, i) == DIR_OUT && !bars_clear(g, s, &s->places[i])) return false;
+        if (is_active(s, i) && active_direction(s, i) == DIR_OUT && s->places[i].base != s->made &&
+            !s->places[i].seed && !bars_clear(g, s, &s->places[i]))
+            return false;
     return !g->failed;
 }

@@ -60,7 +60,7 @@ static const char *bar_of_alias(struct gradient *g, struct symbol *alias)
     if (known) return known;
     STRBUF(line);
     struct ast *v = s->ast->kind == AST_VIEW ? s->ast->view.tensor : s->ast->decl.value;
-    const struct grad_place p = {steps_tensor(g, region_of(v)->base), region_of(v), v};
+    const struct grad_place p = {steps_tensor(g, region_of(v)->base), region_of(v), v, NULL};
     name = text_fresh(g, arena_printf(g->mem, "%s_bar", alias->name));
     strbuf_printf(&line, "%s %s = ", s->ast->kind == AST_VIEW ? "view" : "let", name);
     bars_text(g, s, &p, &line);

@@ -343,11 +343,7 @@ static const char *copy_value(struct gradient *g, struct step *s, int formal, bo
 bool keep_value(struct gradient *g, struct step *s, int formal, bool after, struct strbuf *out)
 {
     struct grad_place *p = &s->places[formal];
-    if (p->base->symbol->is_var)
-        return grad_refuse(
-            g, DIAG_E99, s->call_ast->at, "let an array have a tensor for each iteration: h[t + 1] = f(h[t])",
-            "the value of the 'var' '%s' is needed on the way back, which is not built yet", p->base->symbol->name);
-    if (is_overwritten(g, s, formal, after))
+    if (p->base->symbol->is_var || is_overwritten(g, s, formal, after))
         strbuf_puts(out, copy_value(g, s, formal, after));
     else if (p->expr)
         keep_expr(g, s, p->expr, out);

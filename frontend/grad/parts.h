@@ -51,6 +51,7 @@ struct grad_place {
     struct tensor *base;
     const struct region *region;
     struct ast *expr; /* NULL: all of base, by its name */
+    const char *seed; /* of a `var` that the call also reads: a copy of its bar, which the call begins anew */
 };
 
 struct step {

@@ -77,7 +77,9 @@ static struct tensor *declare_tensor(struct gradient *g, struct block *b, struct
 
 static struct grad_place place_of(struct gradient *g, const struct region *r, struct ast *expr)
 {
-    return (struct grad_place){r ? steps_tensor(g, r->base) : NULL, r, expr};
+    /* a call makes the next value of a `var` under a hidden name, which the var takes over */
+    struct symbol *base = r && r->base->next_of ? r->base->next_of : r ? r->base : NULL;
+    return (struct grad_place){base ? steps_tensor(g, base) : NULL, r, expr, NULL};
 }
 
 /* target: where the result goes, or NULL: to `made`. */

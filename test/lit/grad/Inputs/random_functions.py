@@ -133,6 +133,12 @@ class Function:
             self.emit(f"let {name}: array[n + 1] of f64[N];")
             self.emit(f"put({a[0]}, out {name}[0]);")
             self.emit(f"for {variable} in 0 .. n {{ {name}[{variable} + 1] = times({name}[{variable}], {a[0]}); }}")
+            if rng.random() < 0.5:  # the same as a tensor that changes
+                var = self.fresh("a")
+                self.emit(f"var {var} = sine({name}[n]);")
+                self.emit(f"for {variable}b in 0 .. n {{ {var} = times({var}, {a[0]}); }}")
+                self.emit(f"add({a[0]}, inout {var});")
+                self.emit(f"put({var}, out {name}[n]);")
             end = self.fresh("t")
             self.emit(f"let {end} = sine({name}[n]);")
             self.scopes[-1].append(end)
