@@ -248,6 +248,12 @@ const struct adjoint *adjoint_of(struct front *front, const struct checked *chec
     a->x = x;
     a->kind = ADJOINT_ZERO;
     w.q = equations_of(kernel);
+    if (!w.q) {
+        a->kind = ADJOINT_NONE;
+        a->at = kernel->decl->name_at;
+        a->why = "it is no kernel in index notation";
+        return a;
+    }
     if (kernel->formals[x]->dir == DIR_OUT) return a;
     w.facts = facts_create(front->mem, w.sizes);
     know_kernel(&w);

@@ -88,7 +88,7 @@ static inline bool adjoint_reads(const struct adjoint *a, int formal, enum adjoi
  * makes another one where it is taken.  In front->mem. */
 const char *adjoint_name(struct front *front, const struct adjoint *a, enum adjoint_form form);
 
-/* Appends the kernel, named `name`, as one item in the layout of ptoc fmt: a comment, the head, the equations.  It
+/* Appends the kernel, named `name`, as one item in the layout of ptoc fmt.  It
  * names nothing but its own formals, dimension variables and variables: constants and parameters of the module of the
  * kernel stand in it as their values, so it may stand in any module.  ADJOINT_KERNEL only. */
 void adjoint_print(struct front *front, const struct checked *checked, const struct adjoint *a, enum adjoint_form form,

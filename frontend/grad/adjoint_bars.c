@@ -104,7 +104,6 @@ static void pass(struct adj_work *w, const struct adj_stmt *s)
     const struct adj_scope scope = adj_scope_of(s);
     if (!adj_is_active_object(w, adj_object(s->target))) return;
     struct adj_bar *b = adj_bar_of(w, adj_object(s->target));
-    w->now = s;
     if (is_overwritten(w, b, s)) {
         adj_refuse(w, adj_span(w, s->target), "a later statement overwrites elements that this one writes");
         return;

@@ -133,7 +133,7 @@ static void chain_reduction(struct adj_work *w, const struct adj_scope *scope, c
         struct eq_expr *equal = adj_new(w, EQ_EQ, ELEM_BOOL);
         equal->a = number ? adj_size(w, number) : place;
         equal->b = adj_keep(w, scope, place, "at");
-        inner = adj_scope_where(w, &inner, equal, true);
+        inner = adj_scope_where(w, &inner, equal, true, false);
         w->has_kinks = true;
         break;
     }
@@ -241,7 +241,7 @@ static void chain_choice(struct adj_work *w, const struct adj_scope *scope, cons
     is_first->b = e->b;
     w->has_kinks = true;
     for (int second = 0; second < 2; second++) {
-        const struct adj_scope s = adj_scope_where(w, scope, is_first, !second);
+        const struct adj_scope s = adj_scope_where(w, scope, is_first, !second, false);
         adj_chain(w, &s, second ? e->b : e->a, bar);
     }
 }
@@ -251,7 +251,7 @@ static void chain_select(struct adj_work *w, const struct adj_scope *scope, cons
 {
     w->has_kinks = true;
     for (int second = 0; second < 2; second++) {
-        const struct adj_scope s = adj_scope_where(w, scope, e->a, !second);
+        const struct adj_scope s = adj_scope_where(w, scope, e->a, !second, true);
         adj_chain(w, &s, second ? e->c : e->b, bar);
     }
 }

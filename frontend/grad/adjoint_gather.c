@@ -177,7 +177,7 @@ const struct eq_expr *adj_gather(struct adj_work *w, const struct adj_flow *f, c
     for (int i = 0; i < count; i++) adj_know_var(w, rest[i]);
     const struct eq_expr *c = conditions(&s);
     const struct eq_expr *e = adj_substitute(w, f->value, &s.found);
-    if (f->scope.guard) c = adj_and(w, c, adj_substitute(w, adj_condition(w, &f->scope, f->scope.guard), &s.found));
+    if (f->scope.guard) c = adj_and(w, c, adj_substitute(w, adj_condition(w, &f->scope), &s.found));
     if (c) e = adj_select(w, c, e, adj_number(w, e->type, 0));
     if (count > 0 && !adj_is_number(e, 0)) e = adj_reduce(w, EQ_SUM, e->type, rest, count, e);
     facts_reset(w->facts, mark);

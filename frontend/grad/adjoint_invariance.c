@@ -1,10 +1,10 @@
 /* adjoint_invariance.c - temporaries on which no result depends.
  * Idea       softmax subtracts the greatest element before exp and divides by the sum: the result is the same whatever
  *            was subtracted, so no derivative flows through the maximum.  That is seen as in dimensional analysis.  Let
- *            the temporary change to m + d, or to m * exp(d): each value then stays, becomes v + a * d, or v * exp(a * d),
- *            by rules for each operation.  Where every result stays, the temporary is no way for a derivative.
- * Invariant  two values that change are joined only where they belong to the same element of the temporary: `row` has its
- *            indices.  In doubt a value is UNKNOWN, and the derivative flows.
+ *            the temporary change to m + d, or to m * exp(d): each value then stays, becomes v + a * d, or
+ *            v * exp(a * d), by rules for each operation.  Where every result stays, no derivative flows.
+ * Invariant  two values that change are joined only where they belong to the same element of the temporary: `row` has
+ *            its indices.  In doubt a value is UNKNOWN, and the derivative flows.
  * Tests      test/lit/grad/adjoint-text.pto, adjoint-rows.pto
  */
 #include "adjoint_parts.h"

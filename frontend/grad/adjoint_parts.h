@@ -31,11 +31,21 @@
 
 enum { MAX_VARS = 24 };
 
+/* A condition around a place: cond == truth there.  The list goes outwards. */
+struct adj_guard {
+    const struct eq_expr *cond; /* of the forward statements */
+    bool truth;
+    bool
+        is_of_text; /* of a select, `&&` or `||` of the kernel, without which nothing is read; else of the chain rule */
+    const struct adj_guard *outer;
+};
+
 /* Variables with the conditions of the selects around a place, outermost first. */
 struct adj_scope {
     const struct eq_var *var[MAX_VARS];
     int count;
-    const struct eq_guard *guard; /* innermost first */
+    const struct adj_guard *guard; /* innermost first */
+    const struct adj_stmt *stmt;   /* of the kernel: values of what it writes are those of that moment */
 };
 
 struct adj_stmt {
@@ -102,7 +112,6 @@ struct adj_work {
     VEC(struct adj_stmt *) writes_adds; /* the same of ADDS */
     VEC(struct adj_bar *) bars;
     VEC(struct adj_formal) formals;
-    const struct adj_stmt *now; /* the statement of the kernel whose values are asked for */
     bool has_kinks;
     struct span at; /* why not: NULL: it has one */
     const char *why;
@@ -166,7 +175,7 @@ struct symbol *adj_formal(struct adj_work *w, int of, enum adjoint_role role);
 struct adj_scope adj_scope_of(const struct adj_stmt *s);
 struct adj_scope adj_scope_within(struct adj_work *w, const struct adj_scope *outer, const struct eq_expr *reduction);
 struct adj_scope adj_scope_where(struct adj_work *w, const struct adj_scope *outer, const struct eq_expr *cond,
-                                 bool truth);
+                                 bool truth, bool is_of_text);
 /* The value of an expression of the forward statements, in terms of formals and temporaries of the adjoint. */
 const struct eq_expr *adj_value(struct adj_work *w, const struct adj_scope *scope, const struct eq_expr *e);
 /* The same place, its indices in terms of the adjoint. */
@@ -175,7 +184,7 @@ const struct eq_access *adj_at(struct adj_work *w, const struct adj_scope *scope
 const struct eq_expr *adj_keep(struct adj_work *w, const struct adj_scope *scope, const struct eq_expr *e,
                                const char *name);
 /* The conditions around a place as one expression of the adjoint; NULL: there are none. */
-const struct eq_expr *adj_condition(struct adj_work *w, const struct adj_scope *scope, const struct eq_guard *guard);
+const struct eq_expr *adj_condition(struct adj_work *w, const struct adj_scope *scope);
 /* e where the conditions hold, else 0. */
 const struct eq_expr *adj_under(struct adj_work *w, const struct adj_scope *scope, const struct eq_expr *e);
 

@@ -53,10 +53,10 @@ static bool writes(const struct adj_stmt *s, const struct eq_access *a)
 }
 
 /* The one statement that gave the element its value at this point of the kernel, where it is an `=` over all of it. */
-static const struct adj_stmt *last_writer(struct adj_work *w, const struct eq_access *a)
+static const struct adj_stmt *last_writer(struct adj_work *w, const struct adj_stmt *now, const struct eq_access *a)
 {
     const struct adj_stmt *last = NULL;
-    for (int i = 0; i < w->now->id; i++) {
+    for (int i = 0; i < now->id; i++) {
         const struct adj_stmt *s = w->forward.data[i];
         if (!writes(s, a)) continue;
         if (s->kind == EQ_ASSIGN)
@@ -95,7 +95,7 @@ static const struct eq_expr *value_of_written(struct adj_work *w, const struct a
     for (size_t i = 0; i < w->forward.count && !is_once; i++) {
         const struct adj_stmt *s = w->forward.data[i];
         if (!writes(s, a) || adj_is_apart(w, s->target, a)) continue;
-        if (s->id < w->now->id)
+        if (s->id < scope->stmt->id)
             is_before = false;
         else
             is_after = false;
@@ -103,7 +103,7 @@ static const struct eq_expr *value_of_written(struct adj_work *w, const struct a
     if (is_before || is_after)
         return adj_load(
             w, at_indices(w, scope, a, adj_formal(w, number, is_before ? ADJOINT_VALUE : ADJOINT_RESULT), NULL));
-    const struct adj_stmt *s = last_writer(w, a);
+    const struct adj_stmt *s = last_writer(w, scope->stmt, a);
     if (!s) {
         adj_refuse(w, adj_span(w, a), "it needs a value that is overwritten within the kernel");
         return adj_number(w, adj_computed(a->formal->type->elem), 0);
@@ -134,25 +134,19 @@ struct adj_scope adj_scope_within(struct adj_work *w, const struct adj_scope *ou
 
 struct adj_scope adj_scope_of(const struct adj_stmt *s)
 {
-    struct adj_scope scope = {.count = s->var_count};
+    struct adj_scope scope = {.count = s->var_count, .stmt = s};
     memcpy(scope.var, s->var, sizeof scope.var);
     return scope;
 }
 
-static struct adj_scope scope_under(struct adj_work *w, const struct adj_scope *outer, const struct eq_expr *cond,
-                                    bool truth)
+struct adj_scope adj_scope_where(struct adj_work *w, const struct adj_scope *outer, const struct eq_expr *cond,
+                                 bool truth, bool is_of_text)
 {
     struct adj_scope s = *outer;
-    struct eq_guard *g = arena_new(w->front->mem, struct eq_guard);
-    *g = (struct eq_guard){cond, truth, outer->guard};
+    struct adj_guard *g = arena_new(w->front->mem, struct adj_guard);
+    *g = (struct adj_guard){cond, truth, is_of_text, outer->guard};
     s.guard = g;
     return s;
-}
-
-struct adj_scope adj_scope_where(struct adj_work *w, const struct adj_scope *outer, const struct eq_expr *cond,
-                                 bool truth)
-{
-    return scope_under(w, outer, cond, truth);
 }
 
 /* The variables of the scope that the expression names, and those that their ranges name. */
@@ -212,7 +206,6 @@ static const struct eq_access *make_again(struct adj_work *w, const struct adj_s
 {
     struct adj_stmt *to = ptrmap_get(&w->made, s);
     if (to) return to->target;
-    const struct adj_stmt *const outer = w->now;
     const struct adj_scope scope = adj_scope_of(s);
     if (s->target->temp) {
         to = arena_new(w->front->mem, struct adj_stmt);
@@ -226,10 +219,8 @@ static const struct eq_access *make_again(struct adj_work *w, const struct adj_s
         to = new_temp(w, s->target->formal->name, elem, dims, s->target->rank);
     }
     ptrmap_set(&w->made, s, to);
-    w->now = s;
     to->value = value_inside(w, &scope, s->value);
     if (!s->target->temp) to->value = adj_cast(w, adj_computed(to->value->type), to->value);
-    w->now = outer;
     vec_push(&w->out, to);
     return to->target;
 }
@@ -263,13 +254,22 @@ static const struct eq_expr *value_of_load(struct adj_work *w, const struct adj_
     return v->kind == EQ_CAST && e->type == v->a->type ? v->a : v; /* the cast is the parent of e */
 }
 
-const struct eq_expr *adj_condition(struct adj_work *w, const struct adj_scope *scope, const struct eq_guard *guard)
+/* of_text: only what the kernel needs to read nothing outside. */
+static const struct eq_expr *condition(struct adj_work *w, const struct adj_scope *scope, const struct adj_guard *guard,
+                                       bool of_text)
 {
     if (!guard) return NULL;
     struct adj_scope outer = *scope;
     outer.guard = guard->outer;
-    const struct eq_expr *first = adj_condition(w, scope, guard->outer), *c = adj_value(w, &outer, guard->cond);
+    const struct eq_expr *first = condition(w, scope, guard->outer, of_text);
+    if (of_text && !guard->is_of_text) return first;
+    const struct eq_expr *c = adj_value(w, &outer, guard->cond);
     return adj_and(w, first, guard->truth ? c : adj_not(w, c));
+}
+
+const struct eq_expr *adj_condition(struct adj_work *w, const struct adj_scope *scope)
+{
+    return condition(w, scope, scope->guard, false);
 }
 
 static const struct eq_expr *zero_of(struct adj_work *w, enum elem type)
@@ -277,10 +277,14 @@ static const struct eq_expr *zero_of(struct adj_work *w, enum elem type)
     return type == ELEM_BOOL ? adj_truth(w, false) : adj_number(w, type, 0);
 }
 
+static const struct eq_expr *where(struct adj_work *w, const struct eq_expr *c, const struct eq_expr *e)
+{
+    return c ? adj_select(w, c, e, zero_of(w, e->type)) : e;
+}
+
 const struct eq_expr *adj_under(struct adj_work *w, const struct adj_scope *scope, const struct eq_expr *e)
 {
-    const struct eq_expr *c = adj_condition(w, scope, scope->guard);
-    return c ? adj_select(w, c, e, zero_of(w, e->type)) : e;
+    return where(w, adj_condition(w, scope), e);
 }
 
 /* Of literals alone? */
@@ -324,9 +328,9 @@ static const struct eq_expr *copy_parts(struct adj_work *w, const struct adj_sco
     if (e->kind == EQ_REDUCE) inner = adj_scope_within(w, scope, e);
     to->a = e->a ? adj_value(w, &inner, e->a) : NULL;
     if (e->kind == EQ_SELECT || e->kind == EQ_AND || e->kind == EQ_OR)
-        inner = scope_under(w, scope, e->a, e->kind != EQ_OR);
+        inner = adj_scope_where(w, scope, e->a, e->kind != EQ_OR, true);
     to->b = e->b ? adj_value(w, &inner, e->b) : NULL;
-    if (e->kind == EQ_SELECT) inner = scope_under(w, scope, e->a, false);
+    if (e->kind == EQ_SELECT) inner = adj_scope_where(w, scope, e->a, false, true);
     to->c = e->c ? adj_value(w, &inner, e->c) : NULL;
     return to;
 }
@@ -351,8 +355,9 @@ const struct eq_expr *adj_value(struct adj_work *w, const struct adj_scope *scop
     }
     const struct eq_expr *known = ptrmap_get(&w->hoisted, e);
     if (known) return known;
-    const struct eq_expr *v =
-        adj_keep(w, scope, adj_under(w, scope, copy_parts(w, scope, e)), e->kind == EQ_REDUCE ? "r" : "v");
+    /* one value for all that ask, so only under conditions that its place in the text has */
+    const struct eq_expr *value = copy_parts(w, scope, e), *c = condition(w, scope, scope->guard, true);
+    const struct eq_expr *v = adj_keep(w, scope, where(w, c, value), e->kind == EQ_REDUCE ? "r" : "v");
     ptrmap_set(&w->hoisted, e, (void *)(uintptr_t)v);
     return v;
 }

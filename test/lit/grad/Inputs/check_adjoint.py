@@ -5,7 +5,7 @@ Idea       --dump=adjoint prints the adjoints of the kernels of FILE.  For each 
            x - h v, and both forms of the adjoint; the sum of seed * (difference of the results) / 2h has to be the sum of gradient * v.
            PTO_RANDOM of the environment replaces --cases, PTO_SEED the seed.
 Lines      "//! k: at < M, x > 0, N >= 2" in FILE: elements of `at` are below M, those of x positive, the extent N at least 2.  "x in 0" : all 0.
-Invariant  the kernels are of f64.  A kink inside of a step moves with the step, so one of three steps has to agree.
+Invariant  the kernels are of f64.  A kink inside of a step moves with the step, so one of four steps has to agree.
 """
 import argparse
 import os
@@ -18,7 +18,7 @@ import numpy as np
 
 NUMPY = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "bool": np.bool_}
 HEAD = re.compile(r"^kernel (\w+)(?:<([^>]*)>)?\(([^)]*)\)", re.M)
-STEPS = [1e-5, 3e-6, 1e-4]
+STEPS = [1e-5, 3e-6, 1e-4, 1e-7]
 MOST_OFF = 1e-6
 
 
