@@ -144,7 +144,9 @@ static void print_step(struct gradient *g, const struct step *s, struct strbuf *
         break;
     case STEP_DROP: print_drop(g, s, out); break;
     case STEP_RETURN: break;
-    default: print_line(g, s->ast, out); break;
+    default:
+        if (!g->is_inner || s->ast->kind != AST_PRINT) print_line(g, s->ast, out); /* else it was printed already */
+        break;
     }
 }
 

@@ -75,7 +75,7 @@ void grad_module(struct checker *c, struct module *m, struct strbuf *out)
     strbuf_add(&text, strbuf_text(&all.kernels), all.kernels.length);
     strbuf_add(&text, strbuf_text(&all.functions), all.functions.length);
     if (text.length > 0 && diag_error_count(c->diag) == 0) {
-        const int file = source_map_add_generated(c->front->sources, "gradients", strbuf_text(&text), text.length);
+        const int file = source_map_add_generated(c->front->sources, "@gradients", strbuf_text(&text), text.length);
         format_file(c->front, (uint32_t)file, out);
     }
     strbuf_free(&all.kernels);
@@ -101,6 +101,6 @@ void grad_print_module(struct front *front, const struct module *m, struct strbu
     }
     strbuf_add(&text, source->text + at, source->length - at);
     if (m->gradients) strbuf_printf(&text, "\n%s", m->gradients);
-    const int file = source_map_add_generated(front->sources, "gradients", strbuf_text(&text), text.length);
+    const int file = source_map_add_generated(front->sources, "@gradients", strbuf_text(&text), text.length);
     format_file(front, (uint32_t)file, out);
 }

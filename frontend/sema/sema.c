@@ -72,9 +72,7 @@ static void add_gradients(struct checker *c, struct module *m)
     m->lacks_gradients |= errors > 0 || diag_error_count(c->diag) != errors;
     if (m->lacks_gradients || text.length == 0) return;
     m->gradients = arena_copy(c->mem, strbuf_text(&text), text.length);
-    const size_t length = strlen(m->path),
-                 stem = length > 4 && !strcmp(m->path + length - 4, ".pto") ? length - 4 : length;
-    const char *path = arena_printf(c->mem, "%.*s.grad.pto", (int)stem, m->path);
+    const char *path = arena_printf(c->mem, "%s@grad", m->path);
     const int file = source_map_add_generated(c->front->sources, path, strbuf_text(&text), text.length);
     struct ast *items = parse_file(c->front, (uint32_t)file)->items;
     if (diag_error_count(c->diag) != errors) return;
