@@ -18,7 +18,7 @@
  *   ADJOINT_SAME     (x `inout` or `acc`) does nothing: the gradient of the value before is that of the value after.
  *   ADJOINT_ZERO     does nothing: no gradient flows from what k writes to x (the gradient of an `in` is 0 from here;
  *                    of an `inout`, see below).
- *   ADJOINT_NONE     reports E21 with `at` and `why`.
+ *   ADJOINT_NONE     reports E22 with `at` and `why`.
  * The value before an `inout` that k overwrites without reading it in a differentiable manner has the gradient 0 only
  * where k overwrites it: such an x is ADJOINT_KERNEL, too, with a kernel that writes zeros.
  * The bar of an `out` of k ends with k: after all adjoints of the call it has no meaning any more.
@@ -61,7 +61,7 @@ struct adjoint {
     int formal_count;
     bool may_have_kinks; /* max, min, select, abs: --check-grad mentions them */
 
-    /* ADJOINT_NONE: the construct, and the text of E21 after "'k' has no adjoint with respect to 'x': " */
+    /* ADJOINT_NONE: the construct, and the text of E22 after "'k' has no adjoint with respect to 'x': " */
     struct span at;
     const char *why;
 
