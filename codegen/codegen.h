@@ -83,6 +83,10 @@ bool codegen_has_pass(const char *name);
 void codegen_types(struct front *front, const struct checked *checked, const struct codegen_options *options,
                    struct strbuf *out);
 
+/* --emit=grad: the main file with the items that `@grad` asked for in its place. */
+void codegen_grad(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                  struct strbuf *out);
+
 /* --emit=tasks: for each function the tasks that it submits, and what each may have to wait for. */
 void codegen_tasks(struct front *front, const struct checked *checked, const struct codegen_options *options,
                    struct strbuf *out);

@@ -4,6 +4,7 @@
  */
 #include "codegen.h"
 #include "emit.h"
+#include "grad/adjoint.h"
 #include "passes/frames.h"
 #include <string.h>
 
@@ -125,6 +126,8 @@ bool codegen_has_pass(const char *name) { return plan_has_pass(name); }
 void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps,
                   const char *last, struct strbuf *to)
 {
+    if (dumps & 1U << DUMP_ADJOINT) adjoint_dump(front, checked, to);
+    if (!(dumps & ~(1U << DUMP_ADJOINT))) return;
     struct out out = {0};
     struct emitter e = {.front = front,
                         .checked = checked,

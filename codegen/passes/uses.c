@@ -5,6 +5,7 @@
  */
 #include "uses.h"
 #include "codegen.h"
+#include "grad/grad.h"
 #include "ir/lower.h"
 #include "sema/checker.h"
 #include "support/arena.h"
@@ -39,6 +40,7 @@ struct checked *codegen_check(struct front *front, const char *path, const struc
 {
     struct sema_options with_passes = *options;
     with_passes.passes = run_passes;
+    with_passes.gradients = grad_module;
     if (options->only_checks) with_passes.scratch = arena_create();
     struct checked *checked = sema_check(front, path, &with_passes);
     arena_destroy(with_passes.scratch);

@@ -16,6 +16,7 @@
  *   consteval.c builtins.c     values known now: an argument of a builtin is one, and its result
  *   equations/                 kernels in index notation
  *   kernel_body.c derive.c values.c
+ *   grads.c                    @grad and @adjoint
  *   names.c modules.c texts.c notes.c facts.c size.c types.c
  *
  * struct checker: its first members are sema.c's, set once; modules.c fills modules and module_of; names.c writes
@@ -150,6 +151,7 @@ bool derive_same_structure(const struct type *a, const struct type *b); /* the s
 /* ---- modules.c ---- */
 struct module *modules_load(struct checker *c, const char *path); /* the main file and all it imports; NULL: reported */
 void modules_declare(struct checker *c, struct module *m);
+void modules_extend(struct checker *c, struct module *m, struct ast *items); /* with items that are declared now */
 
 /* ---- declare.c ---- */
 void declare_resolve(struct checker *c, struct symbol *s);                   /* its type and value; cycles are E16 */
@@ -192,6 +194,11 @@ void equations_check(struct checker *c, struct symbol *kernel);
 
 /* ---- requests.c ---- */
 void requests_check(struct checker *c, struct symbol *kernel); /* the attributes before a KERNEL; sets its opcode */
+
+/* ---- grads.c ---- */
+void grads_check(struct checker *c, struct symbol *orch); /* the attributes before a function whose head is known */
+/* `@adjoint(f)` before a kernel: sets its `adjoint`.  false: reported. */
+bool grads_check_adjoint(struct checker *c, struct symbol *kernel, struct ast *attr);
 
 /* ---- consteval.c ---- */
 struct constant {

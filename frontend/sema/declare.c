@@ -282,6 +282,7 @@ static void resolve_orch(struct checker *c, struct symbol *s)
         check_result_name(c, s);
     }
     if (!d->bad) check_dims_bound(c, s);
+    if (d->attrs) grads_check(c, s);
 }
 
 static void resolve_struct(struct checker *c, struct symbol *s)

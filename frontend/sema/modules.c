@@ -256,38 +256,54 @@ static enum symbol_kind kind_of(const struct ast *item)
     }
 }
 
+/* The name of an item; a further kernel of a name stands behind the others. */
+static void declare_item(struct checker *c, struct module *m, struct ast *item, struct ptrmap *last_overload)
+{
+    const bool is_import = item->kind == AST_IMPORT;
+    if (item->kind == AST_STATIC_ASSERT || item->kind == AST_BAD_STMT || (is_import && !item->symbol)) return;
+    struct symbol *s = is_import ? item->symbol : names_new(c, kind_of(item), item->name, item);
+    struct symbol *old = ptrmap_get(&m->by_name, s->name);
+    item->symbol = s;
+    s->module = m;
+    if (!old) {
+        m->symbols[m->symbol_count++] = s;
+        ptrmap_set(&m->by_name, s->name, s);
+    } else if (old->kind == SYM_KERNEL && s->kind == SYM_KERNEL) {
+        struct symbol *last = ptrmap_get(last_overload, old);
+        for (last = last ? last : old; last->next_overload;) last = last->next_overload;
+        last->next_overload = s;
+        ptrmap_set(last_overload, old, s);
+    } else {
+        diag_error(c->diag, DIAG_E16, is_import ? item->at : item->name_at, "'%s' is declared twice", s->name);
+        diag_note(c->diag, old->kind == SYM_MODULE ? old->decl->at : old->decl->name_at, "the first '%s' is here",
+                  s->name);
+    }
+}
+
+/* m->symbols gets room for all of the items. */
+static void declare_items(struct checker *c, struct module *m, struct ast *items)
+{
+    struct ptrmap last_overload = {0};
+    int count = m->symbol_count;
+    for (const struct ast *item = items; item; item = item->next) count++;
+    struct symbol **symbols = arena_array(c->mem, struct symbol *, count + 1);
+    for (int i = 0; i < m->symbol_count; i++) symbols[i] = m->symbols[i];
+    m->symbols = symbols;
+    c->module = m;
+    for (struct ast *item = items; item; item = item->next) declare_item(c, m, item, &last_overload);
+    ptrmap_free(&last_overload);
+}
+
 void modules_declare(struct checker *c, struct module *m)
 {
-    VEC(struct symbol *) list = {0};
-    struct ptrmap last_overload = {0};
-    c->module = m;
     m->by_name.mem = c->mem;
-    for (struct ast *item = m->ast->items; item; item = item->next) {
-        if (item->kind == AST_STATIC_ASSERT || item->kind == AST_BAD_STMT) continue;
-        bool is_import = item->kind == AST_IMPORT;
-        if (is_import && !item->symbol) continue;
-        struct symbol *s = is_import ? item->symbol : names_new(c, kind_of(item), item->name, item);
-        struct symbol *old = ptrmap_get(&m->by_name, s->name);
-        item->symbol = s;
-        s->module = m;
-        if (!old) {
-            vec_push(&list, s);
-            ptrmap_set(&m->by_name, s->name, s);
-        } else if (old->kind == SYM_KERNEL && s->kind == SYM_KERNEL) {
-            struct symbol *last = ptrmap_get(&last_overload, old);
-            (last ? last : old)->next_overload = s;
-            ptrmap_set(&last_overload, old, s);
-        } else {
-            diag_error(c->diag, DIAG_E16, is_import ? item->at : item->name_at, "'%s' is declared twice", s->name);
-            diag_note(c->diag, old->kind == SYM_MODULE ? old->decl->at : old->decl->name_at, "the first '%s' is here",
-                      s->name);
-        }
-    }
-    m->symbol_count = (int)list.count;
-    m->symbols = arena_array(c->mem, struct symbol *, list.count + 1);
-    for (size_t i = 0; i < list.count; i++) m->symbols[i] = list.data[i];
-    vec_free(&list);
-    ptrmap_free(&last_overload);
+    declare_items(c, m, m->ast->items);
+}
+
+void modules_extend(struct checker *c, struct module *m, struct ast *items)
+{
+    declare_items(c, m, items);
+    m->ast->items = ast_append(m->ast->items, items);
 }
 
 bool module_is_std(const struct module *m) { return !m->is_main && strncmp(m->path, "std/", 4) == 0; }

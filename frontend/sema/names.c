@@ -356,9 +356,18 @@ static const char *other_meaning(const struct checker *c, const char *name, bool
     return s ? kind_text(s) : NULL;
 }
 
+/* A name that `@grad` declares. */
+static bool is_gradient(const char *name)
+{
+    const size_t length = strlen(name);
+    return (length > 5 && strcmp(name + length - 5, "_grad") == 0) ||
+           (length > 9 && strcmp(name + length - 9, "_grad_add") == 0);
+}
+
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module)
 {
     if (was_unknown(c, name, module)) return;
+    if ((module ? module : c->module)->lacks_gradients && is_gradient(name)) return; /* the error was reported */
     for (size_t i = c->closed.count; !module && c->function && i-- > 0;)
         if (c->closed.data[i]->name == name && c->closed.data[i]->kind != SYM_DIM) {
             diag_error(c->diag, DIAG_E11, at, "'%s' no longer exists: its block has ended", name);

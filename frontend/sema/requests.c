@@ -205,37 +205,43 @@ static bool check_has_no_code(struct checker *c, const struct symbol *kernel)
     return false;
 }
 
-/* The one @opcode among the attributes; NULL: reported. */
-static struct ast *find_opcode(struct checker *c, const struct symbol *kernel)
+/* The one @opcode among the attributes; NULL: there is none, or *is_good is false and it was reported. */
+static struct ast *find_opcode(struct checker *c, struct symbol *kernel, bool *is_good)
 {
-    static const char *const known[] = {"opcode"};
+    static const char *const known[] = {"opcode", "adjoint"};
     struct ast *found = NULL;
-    bool is_good = true;
     for (struct ast *a = kernel->decl->attrs; a; a = a->next) {
         if (strcmp(a->name, known[0]) == 0) {
             if (found) diag_error(c->diag, DIAG_E17, a->name_at, "attribute '@opcode' is given twice");
-            is_good &= !found;
+            *is_good &= !found;
             found = a;
             continue;
         }
-        const char *near = nearest_word(a->name, known, 1);
-        is_good = false;
+        if (strcmp(a->name, known[1]) == 0) {
+            if (!kernel->decl->bad) *is_good &= grads_check_adjoint(c, kernel, a);
+            continue;
+        }
+        const char *near = nearest_word(a->name, known, 2);
+        *is_good = false;
         diag_error(c->diag, DIAG_E17, a->name_at, "'@%s' is no attribute of a kernel", a->name);
         if (near)
             diag_fix(c->diag, a->name_at, near, "did you mean '@%s'?", near);
         else
-            diag_help(c->diag, "before a kernel stands @opcode(\"copy\"), with the name or the number of an operation");
+            diag_help(c->diag,
+                      "before a kernel stands @opcode(\"copy\"), with the name or the number of an operation, or "
+                      "@adjoint(f), with the kernel of its gradients");
     }
-    return is_good ? found : NULL;
+    return found;
 }
 
 void requests_check(struct checker *c, struct symbol *kernel)
 {
-    struct ast *attr = find_opcode(c, kernel);
+    bool is_good = true;
+    struct ast *attr = find_opcode(c, kernel, &is_good);
     int64_t opcode = 0;
-    bool is_good = attr && read_opcode(c, attr, &opcode);
+    if (attr) is_good = read_opcode(c, attr, &opcode) && is_good;
     if (attr) is_good = check_has_no_code(c, kernel) && check_worker(c, kernel) && is_good;
-    if (is_good && !kernel->decl->bad)
+    if (attr && is_good && !kernel->decl->bad)
         is_good = opcode < OPERATIONS ? check_formals(c, &operations[opcode], kernel) : check_limits(c, kernel);
     if (!is_good) {
         notes_bad(kernel->decl);

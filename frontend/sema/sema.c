@@ -6,6 +6,7 @@
  * Tests      test/lit/sema/
  */
 #include "checker.h"
+#include "syntax/ast_walk.h"
 #include <string.h>
 
 static const struct type *simple(struct checker *c, enum type_kind kind)
@@ -28,6 +29,60 @@ static void check_static_assert(struct checker *c, struct ast *item)
     }
 }
 
+static void check_function(struct checker *c, struct module *m, struct ast *item)
+{
+    if (item->kind != AST_ORCH || item->bad || item->symbol->is_checked || broken_is_body(c, item)) return;
+    c->module = m;
+    item->symbol->is_checked = true;
+    stmts_function(c, item->symbol);
+    if (c->options->passes) c->options->passes(c, item->symbol);
+}
+
+/* ---- gradients --------------------------------------------------------------------------------------------------- */
+
+/* The functions of the module that are called in a body. */
+static bool check_called(void *cx, struct ast *n)
+{
+    struct checker *c = cx;
+    const struct call *call = n->kind == AST_CALL ? call_of(n) : NULL;
+    if (!call || call->callee->kind != SYM_ORCH || call->callee->is_checked) return true;
+    struct symbol *callee = call->callee;
+    check_function(c, callee->module, callee->decl);
+    ast_walk(callee->decl->orch.body, check_called, c);
+    return true;
+}
+
+static bool has_attribute(const struct ast *item) { return item->kind == AST_ORCH && item->attrs && !item->bad; }
+
+/* What `@grad` asks for needs the checked body, and the rest of the module may call it. */
+static void add_gradients(struct checker *c, struct module *m)
+{
+    bool is_asked = false;
+    for (struct ast *item = m->ast->items; item; item = item->next) {
+        if (item->kind == AST_ORCH && item->attrs && item->bad) m->lacks_gradients = true;
+        if (!has_attribute(item)) continue;
+        is_asked = true;
+        check_function(c, m, item);
+        ast_walk(item->orch.body, check_called, c);
+    }
+    if (!is_asked || !c->options->gradients) return;
+    const int errors = diag_error_count(c->diag);
+    STRBUF(text);
+    if (errors == 0) c->options->gradients(c, m, &text);
+    m->lacks_gradients |= errors > 0 || diag_error_count(c->diag) != errors;
+    if (m->lacks_gradients || text.length == 0) return;
+    m->gradients = arena_copy(c->mem, strbuf_text(&text), text.length);
+    const char *path = arena_printf(c->mem, "%s@grad", m->path);
+    const int file = source_map_add_generated(c->front->sources, path, strbuf_text(&text), text.length);
+    struct ast *items = parse_file(c->front, (uint32_t)file)->items;
+    if (diag_error_count(c->diag) != errors) return;
+    modules_extend(c, m, items);
+    for (struct ast *item = items; item; item = item->next)
+        if (item->symbol) declare_resolve(c, item->symbol);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
 static void check_module(struct checker *c, struct module *m)
 {
     c->module = m;
@@ -36,13 +91,13 @@ static void check_module(struct checker *c, struct module *m)
         if (item->symbol && item->kind != AST_IMPORT) declare_resolve(c, item->symbol);
     for (int i = 0; i < m->symbol_count; i++)
         if (m->symbols[i]->next_overload) declare_check_overloads(c, m->symbols[i]);
+    add_gradients(c, m);
     for (struct ast *item = m->ast->items; item; item = item->next) {
         c->module = m;
         if (item->kind == AST_STATIC_ASSERT) check_static_assert(c, item);
-        if (item->kind != AST_ORCH || item->bad || broken_is_body(c, item)) continue;
+        if (item->kind != AST_ORCH || item->bad) continue;
         if (c->options->is_stale && c->options->is_stale(c->options->stale_cx)) return;
-        stmts_function(c, item->symbol);
-        if (c->options->passes) c->options->passes(c, item->symbol);
+        check_function(c, m, item);
     }
 }
 

@@ -19,6 +19,8 @@ struct module {
     int symbol_count;
     struct ptrmap by_name; /* the same symbols by their interned names */
     bool is_main;
+    const char *gradients; /* the text of the items that `@grad` asked for; NULL: there are none */
+    bool lacks_gradients;  /* it asks for some, and an error is in their place */
     const char *real_path; /* which file it is; nothing that is generated has it, but for --depfile */
 };
 
@@ -47,13 +49,17 @@ struct sema_options {
     /* Called when the body of a function has been checked, errors or not, so that all messages about a function stand
      * together.  codegen_check() sets it. */
     void (*passes)(struct checker *c, struct symbol *orch);
+    /* Called for a module with `@grad`, when the functions that have it and all that they call were checked without an
+     * error: appends the items that it asks for, or reports.  codegen_check() sets it. */
+    void (*gradients)(struct checker *c, struct module *m, struct strbuf *out);
     /* Asked before the body of each function; true: nobody wants the result any more, and the rest is not checked.
      * NULL: it is always wanted. */
     bool (*is_stale)(void *cx);
     void *stale_cx;
-    bool only_checks;      /* nobody asks for code */
-    struct arena *scratch; /* of codegen_check(): for one function after the other; NULL: they are kept */
-    struct strbuf *uses;   /* the uses of each function as text, for --dump=uses; NULL: not asked for */
+    const char *check_grad; /* the function whose gradient is compared, "": the only one; NULL: none is */
+    bool only_checks;       /* nobody asks for code */
+    struct arena *scratch;  /* of codegen_check(): for one function after the other; NULL: they are kept */
+    struct strbuf *uses;    /* the uses of each function as text, for --dump=uses; NULL: not asked for */
 };
 
 struct checked {

@@ -137,8 +137,11 @@ struct symbol {
     const struct size *definition;     /* LET of an integer: its value */
     struct symbol *next_overload;      /* KERNEL: the next kernel of the same name */
     const struct equations *equations; /* KERNEL in index notation without an error: its body, checked; else NULL */
-    int32_t opcode;                    /* KERNEL that is a work request: what the accelerator does; else 0 */
-    const struct region *region;       /* VIEW: what is tiled; LET bound to a slice: what it names */
+    const struct symbol *
+        *adjoints; /* KERNEL with `@adjoint(f, ..)`: the kernels of its gradients, adjoint_count many */
+    int adjoint_count;
+    int32_t opcode;              /* KERNEL that is a work request: what the accelerator does; else 0 */
+    const struct region *region; /* VIEW: what is tiled; LET bound to a slice: what it names */
     /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared,
      * after the checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */
     const struct size *const *captured;
@@ -206,7 +209,8 @@ struct symbol {
     /* LET: no declaration in the text; the new tensor of a call that is an argument (decl: the CALL). Its name is
      * the callee's and not unique */
     bool hidden;
-    int resolving; /* sema's own: 0 not looked at, 1 in work, 2 done */
+    bool is_checked; /* ORCH: its body was looked at */
+    int resolving;   /* sema's own: 0 not looked at, 1 in work, 2 done */
 };
 
 /* What the passes over the IR find out about a tensor, or a scalar of a struct, of a function; tensor_note_of(). */

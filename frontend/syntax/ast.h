@@ -206,7 +206,7 @@ struct ast {
             struct ast *low, *high, *step;
         } range;
     };
-    struct ast *attrs; /* @name(args) before KERNEL, LET, VIEW, EXPR_STMT, ASSIGN */
+    struct ast *attrs; /* @name(args) before KERNEL, ORCH, LET, VIEW, EXPR_STMT, ASSIGN */
 
     /* ---- set by sema ---- */
     const struct type *type;  /* of an expression or a type node */

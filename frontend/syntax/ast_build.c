@@ -155,18 +155,6 @@ struct ast *ast_with_attrs(struct parse *cx, struct ast *stmt, struct span at, s
     return count_depth(cx, stmt);
 }
 
-struct ast *ast_refuse_attrs(struct parse *cx, struct ast *orch, struct list attrs)
-{
-    for (const struct ast *a = attrs.first; a; a = a->next)
-        if (strcmp(a->name, "grad") == 0)
-            diag_error(cx->front->diag, DIAG_E99, a->at, "'@grad': gradients are not built yet");
-        else
-            diag_error(cx->front->diag, DIAG_E17, a->at,
-                       "'@%s' stands before the function '%s': attributes are for kernels and calls", a->name,
-                       orch->name);
-    return orch;
-}
-
 static void refuse(struct parse *cx, const struct ast *n, const char *text)
 {
     diag_error(cx->front->diag, DIAG_E00, n->at, "%s", text);

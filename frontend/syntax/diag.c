@@ -331,6 +331,7 @@ static void open_message(struct diag *d, enum severity severity, enum diag_id id
     d->is_open = true;
     d->is_shown = false;
     if (severity == SEVERITY_WARNING && d->disabled[id]) return;
+    if (severity == SEVERITY_WARNING && has_place && source_get(d->sources, at.file)->is_generated) return;
     if (severity == SEVERITY_WARNING && d->warnings_are_errors) severity = SEVERITY_ERROR;
     struct strbuf text = {0};
     strbuf_vprintf(&text, format, args);

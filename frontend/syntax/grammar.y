@@ -102,8 +102,8 @@ item: "import" string ";"                       { $$ = NODE(AST_IMPORT, @$, .imp
     | kernel "=>" block                         { $$ = ast_kernel_block(cx, $kernel, $block); $$->at = @$; }
     | orch
     | "export" orch                             { $$ = ast_export($orch, @$); }
-    | attrs orch                                { $$ = ast_refuse_attrs(cx, $orch, $attrs); }
-    | attrs "export" orch                       { $$ = ast_refuse_attrs(cx, ast_export($orch, @$), $attrs); }
+    | attrs orch                                { $$ = ast_with_attrs(cx, $orch, @$, $attrs); }
+    | attrs "export" orch                       { $$ = ast_with_attrs(cx, ast_export($orch, @$), @$, $attrs); }
     | static_assert
     ;
 generics: %empty                                { $$ = NO_LIST; }

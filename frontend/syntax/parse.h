@@ -101,7 +101,6 @@ struct ast *ast_as(struct parse *cx, struct span at, struct ast *object, struct 
 struct ast *ast_call(struct parse *cx, struct span at, struct ast *callee, struct list args);
 struct ast *ast_reduction(struct parse *cx, struct span at, struct ast *callee, struct list args, struct ast *value);
 struct ast *ast_with_attrs(struct parse *cx, struct ast *stmt, struct span at, struct list attrs);
-struct ast *ast_refuse_attrs(struct parse *cx, struct ast *orch, struct list attrs); /* an orch has none */
 struct chain chain_start(struct parse *cx, struct span at, struct ast *cond, struct ast *then);
 struct chain chain_broken(struct parse *cx, struct span at, struct ast *then);
 struct chain chain_add(struct parse *cx, struct chain chain, struct span at, struct ast *cond, struct ast *then);

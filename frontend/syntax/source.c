@@ -115,7 +115,7 @@ static int add_owned(struct source_map *m, const char *path, char *text, size_t 
 {
     struct loaded *f = allocate(sizeof *f);
     size_t path_bytes = strlen(path) + 1;
-    f->source = (struct source){memcpy(allocate(path_bytes), path, path_bytes), text, length};
+    f->source = (struct source){memcpy(allocate(path_bytes), path, path_bytes), text, length, false};
     f->path_hash = hash_path(path);
     text[length] = '\0';
     vec_push(&m->files, f);
@@ -131,6 +131,13 @@ int source_map_add(struct source_map *m, const char *path, const char *text, siz
     char *copy = allocate(length + 1);
     if (length > 0) memcpy(copy, text, length);
     return add_owned(m, path, copy, length);
+}
+
+int source_map_add_generated(struct source_map *m, const char *path, const char *text, size_t length)
+{
+    int file = source_map_add(m, path, text, length);
+    m->files.data[file]->source.is_generated = true;
+    return file;
 }
 
 /* ---- texts in place of files ---- */

@@ -16,6 +16,7 @@ struct source {
     const char *path; /* as the user would name it; what messages and #line show */
     const char *text; /* text[length] is the NUL sentinel */
     size_t length;
+    bool is_generated; /* by the compiler: there are no warnings about it */
 };
 
 struct place {
@@ -32,6 +33,8 @@ void source_map_destroy(struct source_map *m);
 int source_map_read(struct source_map *m, const char *path, const char **why);
 /* copies */
 int source_map_add(struct source_map *m, const char *path, const char *text, size_t length);
+/* The same of a text that the compiler has made of another file. */
+int source_map_add_generated(struct source_map *m, const char *path, const char *text, size_t length);
 /* From now on source_map_read() finds this text at the path, by whatever links a caller names it, and not what is on
  * disk: a file that is open in an editor.  The text is the caller's, and stays there as long as the map. */
 void source_map_overlay(struct source_map *m, const char *path, const char *text, size_t length);

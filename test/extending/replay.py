@@ -84,11 +84,11 @@ export orch main(in x: f32[4, 4], out y: f32[4, 4]) {
 def check_results(root, build, scratch):
     ptoc, program, built = str(build / "bin" / "ptoc"), scratch / "program.pto", str(scratch / "program")
     program.write_text(PROGRAM)
-    warned = must([ptoc, "check", str(program)], "warning[W11]: kernel 'one' costs nothing")
+    warned = must([ptoc, "check", str(program)], "warning[W12]: kernel 'one' costs nothing")
     if warned.count("warning") != 1:
         fail("more than one warning:\n" + warned)
-    must([ptoc, "check", "-Wno-W11", "-Werror", str(program)])
-    must([ptoc, "explain", "W11"], "W11: cost of nothing")
+    must([ptoc, "check", "-Wno-W12", "-Werror", str(program)])
+    must([ptoc, "explain", "W12"], "W12: cost of nothing")
     must([sys.executable, str(root / "scripts" / "check_explain.py"), str(build), str(root), str(scratch / "explain")])
     must([ptoc, "build", "-w", "--plan=apart", str(program), "-o", built], env=dict(os.environ, CC=CC))
     for engine in ("serial", "threads", "process"):

@@ -61,6 +61,7 @@ MAP = [
     ("frontend/syntax/format", ["lit_fmt", "lit_build"]),
     ("frontend/sema/fact", ["test_facts", "lit_equations", "lit_sema", "lit_diag", "lit_codegen", "lit_run", "lit_build", "lit_oracle", "random_by_index", "random_valid"]),
     ("frontend/sema/equations", ["lit_equations", "lit_sema", "lit_diag", "lit_codegen", "lit_run", "lit_build", "random_by_index", "random_valid"]),
+    ("frontend/grad", ["lit_grad"]),
     ("frontend", ["lit_sema", "lit_parse", "lit_lexer", "lit_reject", "lit_diag", "lit_codegen", "lit_run", "lit_build", "lit_accepted", "lit_fmt",
                   "random_broken", "random_valid", "lit_limits"]),
 ]

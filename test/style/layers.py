@@ -12,7 +12,7 @@ import sys
 
 # From the bottom to the top.  The longest prefix of a path is its layer; a library of another list is never included.
 LAYERS = [
-    ["frontend/support", "frontend/syntax", "frontend/sema",
+    ["frontend/support", "frontend/syntax", "frontend/sema", "frontend/grad",
      "codegen", "codegen/analysis", "codegen/ir", "codegen/passes", "codegen/plan.c", "codegen/emit"],
     ["runtime/include", "runtime/shared", "runtime/debug", "runtime/depend", "runtime/memory", "runtime/registry",
      "runtime/record", "runtime/backend", "runtime/wire",

@@ -26,6 +26,7 @@ enum option_id {
     OPTION_CPU,
     OPTION_NO_MAIN,
     OPTION_NO_BODIES,
+    OPTION_CHECK_GRAD,
     OPTION_PREFIX,
     OPTION_DEPFILE,
     OPTION_KEEP,
@@ -135,6 +136,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
                                                     : usage_error("--prefix begins names of C: '%s' does not", value);
     case OPTION_DEPFILE: o->depfile = value; return EXIT_OK;
     case OPTION_CHECKED: o->checked = true; return EXIT_OK;
+    case OPTION_CHECK_GRAD: o->check_grad = true; return EXIT_OK;
     case OPTION_NO_BODIES: o->no_bodies = true; return EXIT_OK;
     case OPTION_KEEP: o->keep = true; return EXIT_OK;
     case OPTION_NO_CACHE: o->no_cache = true; return EXIT_OK;
@@ -461,6 +463,18 @@ int options_parse(struct options *o, int argc, char **argv)
     }
     vec_free(&b.names);
     return result;
+}
+
+const char *options_run_value(const struct options *o, const char *option)
+{
+    const size_t length = strlen(option);
+    const char *value = "";
+    for (int i = 0; i < o->run_arg_count; i++) {
+        const char *arg = o->run_args[i];
+        if (strcmp(arg, option) == 0 && i + 1 < o->run_arg_count) value = o->run_args[++i];
+        if (strncmp(arg, option, length) == 0 && arg[length] == '=') value = arg + length + 1;
+    }
+    return value;
 }
 
 void options_free(struct options *o)

@@ -61,6 +61,7 @@ struct options {
     const char *prefix;        /* --prefix: of every name that a host program sees, or NULL */
     const char *depfile;       /* --depfile: where to list the files that were read, or NULL */
     bool checked;              /* --checked of `build`: every run of the program is checked */
+    bool check_grad;           /* --check-grad of `run`: a gradient is compared with differences */
     bool no_bodies;            /* --no-bodies of `check`: C bodies are not compiled */
     bool keep;                 /* --keep: do not remove the generated C */
     bool no_cache;             /* --no-cache of `run`: no program that was built before, and none kept */
@@ -88,6 +89,8 @@ struct options {
 /* Returns EXIT_OK, or EXIT_USAGE after saying on standard error what is wrong.  To be freed in both cases. */
 int options_parse(struct options *o, int argc, char **argv);
 bool options_ends_with(const char *text, const char *suffix); /* and has something before it */
+/* The last value of an option of the built program; "": none. */
+const char *options_run_value(const struct options *o, const char *option);
 void options_free(struct options *o);
 
 int lsp_main(const struct options *o);        /* VERB_LSP, in lsp.c */

@@ -20,14 +20,8 @@
 /* The last value of an option for the program; NULL: none. */
 static const char *value_of(const struct options *o, const char *option)
 {
-    const size_t length = strlen(option);
-    const char *value = NULL;
-    for (int i = 0; i < o->run_arg_count; i++) {
-        const char *arg = o->run_args[i];
-        if (strcmp(arg, option) == 0 && i + 1 < o->run_arg_count) value = o->run_args[++i];
-        if (strncmp(arg, option, length) == 0 && arg[length] == '=') value = arg + length + 1;
-    }
-    return value;
+    const char *value = options_run_value(o, option);
+    return *value ? value : NULL;
 }
 
 /* Does the program make a plan of its ranks, alone? */
@@ -74,6 +68,7 @@ static bool is_among(const char *option, const char *const *list)
  * or -1; closed here.  more: arguments after the user's, NULL-terminated, of ptoc graph; or NULL. */
 static int start(const struct options *o, const char *program, int kept, const char *const *more)
 {
+    static const char *const chosen[] = {"--entry", "check_grad", NULL}; /* of --check-grad */
     VEC(const char *) argv = {0};
     char by_descriptor[64], count[32];
     int64_t ranks;
@@ -91,12 +86,15 @@ static int start(const struct options *o, const char *program, int kept, const c
     }
     for (int i = 0; i < o->run_arg_count; i++) {
         const char *arg = o->run_args[i];
-        if (!is_among(arg, more)) /* `ptoc graph` takes the options of a run and chooses some itself */
+        if (!is_among(arg, more) &&
+            !(o->check_grad &&
+              is_among(arg, chosen))) /* `ptoc graph` takes the options of a run and chooses some itself */
             vec_push(&argv, arg);
         else if (!strchr(arg, '='))
             i++;
     }
     for (; more && *more; more++) vec_push(&argv, *more);
+    for (int i = 0; o->check_grad && chosen[i]; i++) vec_push(&argv, chosen[i]);
     vec_push(&argv, NULL);
     int code = process_run(is_launched ? NULL : path, argv.data, o->verbose);
     vec_free(&argv);

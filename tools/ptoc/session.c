@@ -77,6 +77,7 @@ static void set_search_path(struct front_session *s, const struct options *o)
         .defines = o->defines,
         .define_count = o->define_count,
         .heap_bytes = o->heap_bytes,
+        .check_grad = o->check_grad ? options_run_value(o, "--entry") : NULL,
     };
 }
 

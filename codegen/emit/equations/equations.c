@@ -130,7 +130,7 @@ static void emit_temporaries(struct eq_printer *p)
     }
     if (panel) total = total ? arena_printf(mem, "pto_bytes_sum(%s, %s)", total, panel) : panel;
     if (!total) return;
-    const char *base = names_take(&p->e->names, "scratch");
+    const char *base = p->panel;
     out_line(out, "unsigned char *%s = pto_scratch(%s);", base, total);
     out_line(out, "if (!%s) return pto_kernel_failed(\"there is no memory for its temporaries\");", base);
     for (int i = 0; i < p->q->temp_count; i++) {
@@ -141,7 +141,6 @@ static void emit_temporaries(struct eq_printer *p)
         out_line(out, "%s += %s;", base, bytes_of[i]);
         out_line(out, "(void)%s;", name);
     }
-    p->panel = base; /* behind the last array */
     out_line(out, "(void)%s;", base);
 }
 
@@ -211,6 +210,7 @@ static const char *elements_function(struct eq_printer *p, const struct kernel_n
     }
     const struct eq_stmt **rest = arena_array(e->mem, const struct eq_stmt *, p->q->stmt_count + 1);
     int rest_count = 0;
+    p->panel = names_take(&e->names, "scratch"); /* behind the last array; the tests may name it */
     struct out tests = {.depth = e->out->depth}, *outer = e->out;
     e->out = &tests;
     equation_checks(p, rest, &rest_count);

@@ -57,11 +57,12 @@ static bool digits_image(struct eq_work *w, const struct size *a, const struct e
         int found = -1;
         for (int i = 0; i < count && found < 0; i++) {
             const struct size *factor, *other;
-            if (done[i] || !eq_split(w->c, a, vars[i], &factor, &other) || eq_names_vars(factor, vars, count)) continue;
+            if (done[i] || !eq_split(w->c->sizes, a, vars[i], &factor, &other) || eq_names_vars(factor, vars, count))
+                continue;
             if (!facts_prove_equal(w->c->facts, factor, reach)) continue;
             const struct size *span = size_sub(w->c->sizes, vars[i]->high, vars[i]->low),
                               *begin = size_binary(w->c->sizes, SIZE_MUL, factor, vars[i]->low);
-            if (!eq_split(w->c, rest, vars[i], &factor, &rest)) return false;
+            if (!eq_split(w->c->sizes, rest, vars[i], &factor, &rest)) return false;
             reach = span ? size_binary(w->c->sizes, SIZE_MUL, reach, span) : NULL;
             low = plus(w, low, begin);
             found = i;
@@ -82,7 +83,7 @@ static bool image(struct eq_work *w, const struct size *a, const struct eq_var *
         return r->high != NULL;
     }
     if (count > 1) return count <= MAX_RANK && digits_image(w, a, vars, count, r);
-    if (!eq_split(w->c, a, vars[0], &factor, &rest) || !size_is_const(factor, &c) || c == 0 || c == INT64_MIN)
+    if (!eq_split(w->c->sizes, a, vars[0], &factor, &rest) || !size_is_const(factor, &c) || c == 0 || c == INT64_MIN)
         return false;
     const struct size *low = size_scale(w->c->sizes, vars[0]->low, c),
                       *high = size_scale(w->c->sizes, vars[0]->high, c);
@@ -105,8 +106,8 @@ static bool find_outer(struct boxes *b, const struct eq_access *t, int dim, cons
         if (box->outer && box->outer != o) return false;
         if (eq_names_vars(o->low, t->vars, t->var_count) || eq_names_vars(o->high, t->vars, t->var_count)) return false;
         for (int d = 0; d < dim; d++)
-            if (eq_split(b->w->c, t->index[d].size, o, &factor, &rest) && factor == size_const(b->w->c->sizes, 1) &&
-                !eq_names_vars(rest, t->vars, t->var_count)) {
+            if (eq_split(b->w->c->sizes, t->index[d].size, o, &factor, &rest) &&
+                factor == size_const(b->w->c->sizes, 1) && !eq_names_vars(rest, t->vars, t->var_count)) {
                 box->outer = o;
                 box->outer_index = t->index[d].size;
                 box->outer_dim = d;

@@ -9,11 +9,11 @@
 enum { MAX_TERMS = 64 };
 
 /* mono without one factor v: NULL where v stands in it otherwise. */
-static const struct size *without(struct checker *c, const struct size *mono, const struct symbol *v)
+static const struct size *without(struct size_table *sizes, const struct size *mono, const struct symbol *v)
 {
-    if (mono->kind == SIZE_SYMBOL) return mono->symbol == v ? size_const(c->sizes, 1) : NULL;
+    if (mono->kind == SIZE_SYMBOL) return mono->symbol == v ? size_const(sizes, 1) : NULL;
     if (mono->kind != SIZE_MUL) return NULL;
-    const struct size *rest = size_const(c->sizes, 1);
+    const struct size *rest = size_const(sizes, 1);
     int found = 0;
     for (int i = 0; i < mono->count && rest; i++) {
         const struct size *f = mono->arg[i];
@@ -22,28 +22,28 @@ static const struct size *without(struct checker *c, const struct size *mono, co
         else if (size_names(f, v))
             return NULL;
         else
-            rest = size_binary(c->sizes, SIZE_MUL, rest, f);
+            rest = size_binary(sizes, SIZE_MUL, rest, f);
     }
     return found == 1 ? rest : NULL;
 }
 
-bool eq_split(struct checker *c, const struct size *a, const struct eq_var *v, const struct size **factor,
+bool eq_split(struct size_table *sizes, const struct size *a, const struct eq_var *v, const struct size **factor,
               const struct size **rest)
 {
     struct size_term terms[MAX_TERMS];
     if (a->kind == SIZE_ADD && a->count > MAX_TERMS) return false;
-    const int count = size_terms(c->sizes, a, terms, MAX_TERMS);
-    *factor = *rest = size_const(c->sizes, 0);
+    const int count = size_terms(sizes, a, terms, MAX_TERMS);
+    *factor = *rest = size_const(sizes, 0);
     for (int i = 0; i < count && *factor && *rest; i++) {
-        const struct size *mono = terms[i].mono ? terms[i].mono : size_const(c->sizes, 1);
+        const struct size *mono = terms[i].mono ? terms[i].mono : size_const(sizes, 1);
         if (!size_names(mono, v->symbol)) {
-            const struct size *term = size_scale(c->sizes, mono, terms[i].factor);
-            *rest = term ? size_binary(c->sizes, SIZE_ADD, *rest, term) : NULL;
+            const struct size *term = size_scale(sizes, mono, terms[i].factor);
+            *rest = term ? size_binary(sizes, SIZE_ADD, *rest, term) : NULL;
             continue;
         }
-        const struct size *beside = without(c, mono, v->symbol);
-        const struct size *term = beside ? size_scale(c->sizes, beside, terms[i].factor) : NULL;
-        *factor = term ? size_binary(c->sizes, SIZE_ADD, *factor, term) : NULL;
+        const struct size *beside = without(sizes, mono, v->symbol);
+        const struct size *term = beside ? size_scale(sizes, beside, terms[i].factor) : NULL;
+        *factor = term ? size_binary(sizes, SIZE_ADD, *factor, term) : NULL;
     }
     return *factor && *rest;
 }
@@ -59,7 +59,7 @@ bool eq_is_affine(struct checker *c, const struct size *a, const struct eq_var *
 {
     const struct size *factor, *rest = a;
     for (int i = 0; i < count; i++)
-        if (!eq_split(c, rest, vars[i], &factor, &rest) || eq_names_vars(factor, vars, count)) return false;
+        if (!eq_split(c->sizes, rest, vars[i], &factor, &rest) || eq_names_vars(factor, vars, count)) return false;
     return true;
 }
 
@@ -71,7 +71,7 @@ const struct size *eq_corner(struct checker *c, const struct size *a, const stru
         const struct size *factor, *rest;
         int64_t known;
         if (!size_names(a, vars[i]->symbol)) continue;
-        if (!eq_split(c, a, vars[i], &factor, &rest) || eq_names_vars(factor, vars, count)) return NULL;
+        if (!eq_split(c->sizes, a, vars[i], &factor, &rest) || eq_names_vars(factor, vars, count)) return NULL;
         const bool is_const = size_is_const(factor, &known);
         const bool grows = is_const ? known >= 0 : facts_prove(c->facts, factor);
         if (!is_const && !grows && !facts_prove_order(c->facts, factor, size_const(c->sizes, 0), 0)) return NULL;

@@ -10,10 +10,11 @@
  *   cost.c         work
  *   values.c       expressions and their types: reductions.c accesses.c
  *   scopes.c       names
- *   forms.c        sizes as sums over variables */
+ *   forms.c        sizes as sums over variables; forms.h is what others see of it */
 #ifndef PTOC_EQUATION_PARTS_H
 #define PTOC_EQUATION_PARTS_H
 #include "equations.h"
+#include "forms.h"
 #include "sema/checker.h"
 
 /* A checked expression.  expr NULL: an error was reported. */
@@ -130,11 +131,6 @@ void eq_check_coverage(struct eq_work *w);
 void eq_find_cost(struct eq_work *w);
 
 /* ---- forms.c ---- */
-/* a = factor * v + rest, where neither names v; false: v is inside of something else.  factor is 0 where a does not
- * name v. */
-bool eq_split(struct checker *c, const struct size *a, const struct eq_var *v, const struct size **factor,
-              const struct size **rest);
-bool eq_names_vars(const struct size *a, const struct eq_var *const *vars, int count);
 bool eq_is_affine(struct checker *c, const struct size *a, const struct eq_var *const *vars, int count);
 /* The largest or smallest value of a, with the variables, from the last to the first, at the ends of their ranges;
  * NULL: a is not affine, or a factor's sign is not known.  ends, unless NULL, gets the ends, which may name variables

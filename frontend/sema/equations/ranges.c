@@ -87,7 +87,7 @@ static bool find_scaled(struct eq_work *w, struct eq_var *v, size_t first)
             const struct size *factor, *rest, *s = a->index[d].size;
             int64_t c;
             if (!s || !size_names(s, v->symbol) || (a->temp && a->is_target)) continue;
-            if (!eq_split(w->c, s, v, &factor, &rest) || !size_is_const(factor, &c) || c < 1) return true;
+            if (!eq_split(w->c->sizes, s, v, &factor, &rest) || !size_is_const(factor, &c) || c < 1) return true;
             if (eq_names_vars(rest, a->vars, a->var_count)) return true;
             struct dimension r = dimension_of(w, a, d);
             int64_t low;

@@ -26,7 +26,7 @@ static bool are_digits(struct eq_work *w, const struct size *a, const struct eq_
     if (count == 0) return true;
     for (int i = 0; i < count; i++) {
         const struct size *factor, *rest;
-        if (!eq_split(w->c, a, open[i], &factor, &rest) || eq_names_vars(factor, open, count)) return false;
+        if (!eq_split(w->c->sizes, a, open[i], &factor, &rest) || eq_names_vars(factor, open, count)) return false;
         if (!facts_prove_order(w->c->facts, reach, factor, 0)) continue;
         const struct size *span = size_sub(w->c->sizes, open[i]->high, open[i]->low),
                           *steps = span ? size_sub(w->c->sizes, span, size_const(w->c->sizes, 1)) : NULL,
@@ -46,7 +46,7 @@ static bool reads_off(struct eq_work *w, const struct size *a, const struct eq_v
 {
     const struct size *factor, *rest;
     if (count != 1) return are_digits(w, a, open, count, size_const(w->c->sizes, 1));
-    if (!eq_split(w->c, a, open[0], &factor, &rest)) return false;
+    if (!eq_split(w->c->sizes, a, open[0], &factor, &rest)) return false;
     return size_is_const(factor, NULL) || facts_prove_order(w->c->facts, size_const(w->c->sizes, 1), factor, 0);
 }
 
@@ -108,7 +108,7 @@ static bool is_behind(struct eq_work *w, const struct eq_access *write, const st
     const struct size *factor, *rest, *x = write->index[d].size, *y = read->index[d].size;
     int64_t c, difference;
     if (!x || !y || !size_names(x, v->symbol)) return false;
-    if (!eq_split(w->c, x, v, &factor, &rest) || !size_is_const(factor, &c) || c == 0) return false;
+    if (!eq_split(w->c->sizes, x, v, &factor, &rest) || !size_is_const(factor, &c) || c == 0) return false;
     for (int i = 0; i < write->stmt->free_count; i++)
         if (size_names(x, write->stmt->frees[i]->symbol)) return false;
     const struct size *gap = size_sub(w->c->sizes, x, y);

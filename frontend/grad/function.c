@@ -1,0 +1,249 @@
+/* function.c - the gradient of a function as an item: its head, the way forth, the way back.
+ * Idea       all formals of the function, then `in y_bar` for what it writes or returns, then the gradients.  It is
+ *            printed twice: the first time finds out which of the bars that are given must be copied, as the way back
+ *            changes them.
+ * Tests      test/lit/grad/
+ */
+#include "parts.h"
+#include <string.h>
+
+enum { MAX_INNER_DEPTH = 64 };
+
+static void free_gradient(struct gradient *g)
+{
+    for (size_t i = 0; i < g->steps.count; i++) {
+        strbuf_free(&g->steps.data[i]->first_text);
+        strbuf_free(&g->steps.data[i]->last_text);
+    }
+    vec_free(&g->tensors);
+    vec_free(&g->calls);
+    vec_free(&g->steps);
+    vec_free(&g->again);
+    strbuf_free(&g->out);
+}
+
+/* ---- the head ---------------------------------------------------------------------------------------------------- */
+
+static void add_text(struct gradient *g, struct ast *n, struct strbuf *out) { text_forth(g, n, out); }
+
+static bool is_x(const struct gradient *g, const struct symbol *s)
+{
+    for (int i = 0; i < g->x_count; i++)
+        if (g->x[i] == s) return true;
+    return false;
+}
+
+static bool is_seeded(const struct gradient *g, const struct symbol *f)
+{
+    return active_is_float(f->type) && active_writes(f->dir) && !is_x(g, f);
+}
+
+static bool check_bar(struct gradient *g, const char *name)
+{
+    const struct symbol *o = g->orch;
+    const struct ast *taken = NULL;
+    for (int i = 0; i < o->formal_count; i++)
+        if (strcmp(o->formals[i]->name, name) == 0) taken = o->formals[i]->decl;
+    for (int i = 0; i < o->dim_count; i++)
+        if (strcmp(o->dims[i]->name, name) == 0) taken = o->dims[i]->decl;
+    if (!taken) return true;
+    grad_refuse(g, DIAG_E16, g->at, NULL, "'%s', a formal of the gradient of '%s', is a name of '%s' already", name,
+                o->name, o->name);
+    diag_note(g->c->diag, taken->at, "'%s' is declared here", name);
+    return false;
+}
+
+static bool add_bar(struct gradient *g, const char *mark, const char *of, struct ast *type, struct strbuf *out)
+{
+    const char *name = arena_printf(g->mem, "%s_bar", of);
+    if (!check_bar(g, name)) return false;
+    strbuf_printf(out, ", %s %s: ", mark, name);
+    add_text(g, type, out);
+    return true;
+}
+
+static bool print_formals(struct gradient *g, struct strbuf *out)
+{
+    const struct ast *d = g->orch->decl;
+    int count = g->orch->formal_count + g->x_count;
+    for (struct ast *f = d->orch.formals; f; f = f->next) {
+        add_text(g, f, out);
+        if (f->next) strbuf_puts(out, ", ");
+    }
+    for (struct ast *f = d->orch.formals; f; f = f->next) {
+        if (!f->symbol || !is_seeded(g, f->symbol)) continue;
+        count++;
+        if (!add_bar(g, "in", f->name, f->formal.type, out)) return false;
+    }
+    if (g->orch->result_place && active_is_float(g->orch->result)) {
+        count++;
+        if (g->orch->result_place->decided_count)
+            return grad_refuse(
+                g, DIAG_E99, d->orch.result->at, "give the result extents of formals",
+                "the gradient of a function whose result has extents that the run decides is not built yet");
+        if (!add_bar(g, "in", "result", d->orch.result, out)) return false;
+    }
+    for (int i = 0; i < g->x_count; i++) {
+        const bool changes = active_writes(g->x[i]->dir);
+        if (!add_bar(g, changes || g->adds[i] == ADDS ? "inout" : "out", g->x[i]->name, g->x[i]->decl->formal.type,
+                     out))
+            return false;
+    }
+    if (count > MAX_FORMALS)
+        return grad_refuse(g, DIAG_E17, g->at, NULL, "the gradient of '%s' has %d formals: at most %d are possible",
+                           g->orch->name, count, MAX_FORMALS);
+    return true;
+}
+
+static bool print_head(struct gradient *g, struct strbuf *out)
+{
+    const struct ast *d = g->orch->decl;
+    if (d->orch.exported && !g->is_inner) strbuf_puts(out, "export ");
+    strbuf_printf(out, "orch %s", g->name);
+    for (struct ast *n = d->orch.generics; n; n = n->next) {
+        strbuf_puts(out, n == d->orch.generics ? "<" : ", ");
+        add_text(g, n, out);
+    }
+    strbuf_puts(out, d->orch.generics ? ">(" : "(");
+    if (!print_formals(g, out)) return false;
+    strbuf_puts(out, ")");
+    if (d->orch.result && !g->is_inner) {
+        strbuf_puts(out, " -> ");
+        add_text(g, d->orch.result, out);
+    }
+    strbuf_puts(out, " {\n");
+    return true;
+}
+
+/* ---- the body ---------------------------------------------------------------------------------------------------- */
+
+/* Bars that are given and that the way back changes: `written` has those that the first time found. */
+static bool copy_given(struct gradient *g, const struct ptrmap *written)
+{
+    for (size_t i = 0; i < g->tensors.count; i++) {
+        struct tensor *t = g->tensors.data[i];
+        if (!t->bar_is_given || !ptrmap_get(written, t->symbol)) continue;
+        const char *name = text_fresh(g, arena_printf(g->mem, "%s_now", t->bar));
+        strbuf_printf(&g->out, "let %s = %s(%s);\n", name, kernels_copy(g->all, t->symbol->type->rank), t->bar);
+        t->bar = name;
+        t->bar_is_given = false;
+    }
+    return true;
+}
+
+/* Gradients that nothing reaches. */
+static bool finish_bars(struct gradient *g)
+{
+    for (int i = 0; i < g->x_count; i++) {
+        struct tensor *t = steps_tensor(g, g->x[i]);
+        if (!t->bar_is_ready)
+            strbuf_printf(&g->out, "%s(out %s);\n", kernels_zero(g->all, t->symbol->type->rank), t->bar);
+    }
+    return true;
+}
+
+static void print_return(struct gradient *g, struct strbuf *out)
+{
+    if (!g->returns || g->is_inner || !g->returns->ast->ret.value) return;
+    if (g->result && g->returns->before && g->returns->before->ast == g->returns->ast) {
+        strbuf_printf(out, "return %s;\n", g->result->name);
+        return;
+    }
+    text_forth(g, g->returns->ast, out);
+    strbuf_putc(out, '\n');
+}
+
+static bool make(struct gradient *g, struct ptrmap *written, bool *again, struct strbuf *out)
+{
+    if (!steps_read(g) || !active_find(g)) return false;
+    bars_name(g);
+    if (!copy_given(g, written) || !back_block(g, g->body) || !finish_bars(g)) return false;
+    for (size_t i = 0; i < g->tensors.count; i++) {
+        struct tensor *t = g->tensors.data[i];
+        if (!t->bar_is_given || !t->bar_is_written) continue;
+        ptrmap_set(written, t->symbol, g);
+        *again = true;
+    }
+    if (*again) return true;
+    if (!print_head(g, out)) return false;
+    forth_block(g, g->body, out);
+    strbuf_add(out, strbuf_text(&g->out), g->out.length);
+    print_return(g, out);
+    strbuf_puts(out, "}\n");
+    return !g->failed;
+}
+
+static struct gradient new_gradient(struct grads *all, struct symbol *orch, const char *name, struct symbol **x,
+                                    const enum adds *adds, int x_count)
+{
+    struct gradient g = {
+        .all = all, .c = all->c, .front = all->c->front, .mem = all->c->mem, .orch = orch, .name = name};
+    g.x = x;
+    g.adds = arena_array(g.mem, enum adds, x_count + 1);
+    for (int i = 0; i < x_count; i++) g.adds[i] = adds[i];
+    g.x_count = x_count;
+    g.tensor_of.mem = g.block_of.mem = g.step_of.mem = g.tainted.mem = g.names.mem = g.logs.mem = g.values.mem = g.mem;
+    return g;
+}
+
+bool function_print(struct grads *all, struct symbol *orch, const char *name, struct symbol **x, const enum adds *adds,
+                    int x_count, bool is_inner, struct span at)
+{
+    struct ptrmap written = {.mem = all->c->mem};
+    bool is_good = true, again = true;
+    STRBUF(out);
+    for (int pass = 0; pass < 2 && again && is_good; pass++) {
+        struct gradient g = new_gradient(all, orch, name, x, adds, x_count);
+        g.is_inner = is_inner;
+        g.at = at;
+        again = false;
+        is_good = make(&g, &written, &again, &out);
+        free_gradient(&g);
+    }
+    strbuf_add(&all->functions, strbuf_text(&out), out.length);
+    return is_good;
+}
+
+/* ---- functions that are called ----------------------------------------------------------------------------------- */
+
+static const char *key_of(struct gradient *g, struct symbol **x, const enum adds *adds, int x_count)
+{
+    STRBUF(text);
+    for (int i = 0; i < x_count; i++)
+        strbuf_printf(&text, "_%s%s", x[i]->name, adds[i] == ADDS && !active_writes(x[i]->dir) ? "_add" : "");
+    return intern_str(g->front->names, strbuf_text(&text));
+}
+
+const char *function_inner(struct gradient *caller, struct symbol *orch, struct symbol **x, const enum adds *adds,
+                           int x_count, struct span at)
+{
+    struct grads *all = caller->all;
+    const char *key = key_of(caller, x, adds, x_count);
+    if (orch->module != all->m) {
+        grad_refuse(caller, DIAG_E99, at, "copy the function into this file",
+                    "a gradient through '%s', a function of another file, is not built yet", orch->name);
+        return NULL;
+    }
+    for (size_t i = 0; i < all->inner.count; i++) {
+        const struct inner_gradient *known = all->inner.data[i];
+        if (known->orch != orch) continue;
+        if (known->is_open || all->depth > MAX_INNER_DEPTH) {
+            grad_refuse(caller, DIAG_E22, at, "write the recursion as a 'for' loop",
+                        "a gradient flows through '%s', which calls itself", orch->name);
+            return NULL;
+        }
+        if (known->key == key) return known->name;
+    }
+    struct inner_gradient *new = arena_new(caller->mem, struct inner_gradient);
+    *new = (struct inner_gradient){
+        orch, key, kernels_free_name(all, arena_printf(caller->mem, "%s_adj%s", orch->name, key)), true};
+    vec_push(&all->inner, new);
+    struct symbol **copy = arena_array(caller->mem, struct symbol *, x_count + 1);
+    for (int i = 0; i < x_count; i++) copy[i] = x[i];
+    all->depth++;
+    const bool is_good = function_print(all, orch, new->name, copy, adds, x_count, true, at);
+    all->depth--;
+    new->is_open = false;
+    if (!is_good) caller->failed = true;
+    return is_good ? new->name : NULL;
+}

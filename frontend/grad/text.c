@@ -1,0 +1,221 @@
+/* text.c - pieces of the program as text, and names that are free.
+ * Idea       an expression is the text that the user wrote, with other text in the place of some of its nodes; a size
+ *            is written out where every name in it is seen.
+ * Tests      test/lit/grad/
+ */
+#include "parts.h"
+#include "syntax/ast_walk.h"
+#include <string.h>
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static bool take_name(void *cx, struct ast *n)
+{
+    struct gradient *g = cx;
+    if (n->name) ptrmap_set(&g->names, n->name, g);
+    return true;
+}
+
+const char *text_fresh(struct gradient *g, const char *base)
+{
+    if (!g->names.count) {
+        ast_walk(g->orch->decl, take_name, g);
+        ptrmap_set(&g->names, intern_str(g->front->names, "result"), g);
+    }
+    const char *name = intern_str(g->front->names, base);
+    for (int number = 2;; number++) {
+        if (!ptrmap_get(&g->names, name) && !names_in_module(g->orch->module, name) &&
+            !ptrmap_get(&g->all->names, name))
+            break;
+        name = intern_str(g->front->names, arena_printf(g->mem, "%s_%d", base, number));
+    }
+    ptrmap_set(&g->names, name, g);
+    return name;
+}
+
+/* ---- the user's text --------------------------------------------------------------------------------------------- */
+
+struct splicing {
+    bool (*replace)(void *cx, struct ast *n, struct strbuf *out);
+    void *cx;
+    const char *text;
+    uint32_t at; /* printed so far */
+    struct strbuf *out;
+};
+
+static bool splice(void *cx, struct ast *n)
+{
+    struct splicing *s = cx;
+    STRBUF(text);
+    if (!s->replace(s->cx, n, &text)) return true;
+    strbuf_add(s->out, s->text + s->at, n->at.begin - s->at);
+    strbuf_add(s->out, strbuf_text(&text), text.length);
+    s->at = n->at.end;
+    return false;
+}
+
+void text_splice(struct gradient *g, struct ast *n, bool (*replace)(void *cx, struct ast *n, struct strbuf *out),
+                 void *cx, struct strbuf *out)
+{
+    struct splicing s = {replace, cx, source_get(g->front->sources, n->at.file)->text, n->at.begin, out};
+    ast_walk(n, splice, &s);
+    strbuf_add(out, s.text + s.at, n->at.end - s.at);
+}
+
+static bool replace_call(void *cx, struct ast *n, struct strbuf *out)
+{
+    struct gradient *g = cx;
+    const struct call *call = n->kind == AST_CALL && n != g->own ? call_of(n) : NULL;
+    const struct tensor *t = call && call->result_symbol ? ptrmap_get(&g->tensor_of, call->result_symbol) : NULL;
+    if (!t) return false;
+    strbuf_puts(out, t->name);
+    return true;
+}
+
+void text_forth(struct gradient *g, struct ast *n, struct strbuf *out) { text_splice(g, n, replace_call, g, out); }
+
+struct ast *text_root(struct ast *place)
+{
+    for (;;)
+        if (place->kind == AST_INDEX)
+            place = place->index.object;
+        else if (place->kind == AST_MEMBER && !place->symbol)
+            place = place->member.object;
+        else if (place->kind == AST_CALL && !call_of(place) && place->call.callee->kind == AST_MEMBER)
+            place = place->call.callee->member.object; /* x.permute(1, 0) */
+        else
+            return place;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
+
+/* Is every name of it seen in the body of the function, or, with_loops, in the loops that declare it? */
+static bool is_seen(struct gradient *g, const struct size *a, bool with_loops)
+{
+    if (a->kind == SIZE_EXTENT || a->kind == SIZE_STRIDE || a->kind == SIZE_AT) return false;
+    if (a->kind == SIZE_SYMBOL) {
+        const struct symbol *s = a->symbol;
+        if (s->kind == SYM_LOOP) return with_loops;
+        if (s->kind == SYM_VAR || s->hidden) return false;
+        if (s->kind == SYM_LET) return ptrmap_get(&g->block_of, s) == g->body;
+        return s->kind != SYM_PARAM || s->module == g->orch->module;
+    }
+    for (int i = 0; i < a->count; i++)
+        if (!is_seen(g, a->arg[i], with_loops)) return false;
+    return true;
+}
+
+const char *text_size(struct gradient *g, const struct size *s, bool with_loops)
+{
+    if (!s) return NULL;
+    STRBUF(text);
+    if (!is_seen(g, s, with_loops)) s = size_expand(g->c->sizes, s);
+    if (!is_seen(g, s, with_loops)) return NULL;
+    size_text(s, &text);
+    return strstr(strbuf_text(&text), "...") ? NULL : arena_copy(g->mem, strbuf_text(&text), text.length);
+}
+
+static const struct size *bound(struct gradient *g, const struct size *s, bool upper);
+
+static const struct size *bound_of_loop(struct gradient *g, const struct symbol *v, bool upper)
+{
+    const struct ast *loop = v->decl;
+    int64_t step = 1;
+    if (!loop || loop->kind != AST_FOR || !loop->loop.low->value || !loop->loop.high->value) return NULL;
+    if (loop->loop.step && (!loop->loop.step->value || !size_is_const(loop->loop.step->value, &step))) return NULL;
+    if ((step > 0) != upper) return bound(g, size_expand(g->c->sizes, loop->loop.low->value), upper);
+    const struct size *end = bound(g, size_expand(g->c->sizes, loop->loop.high->value), upper);
+    return end ? size_binary(g->c->sizes, SIZE_ADD, end, size_const(g->c->sizes, upper ? -1 : 1)) : NULL;
+}
+
+static const struct size *bound_product(struct gradient *g, const struct size *s, bool upper)
+{
+    int64_t factor;
+    if (s->count < 2 || !size_is_const(s->arg[0], &factor)) return NULL;
+    const struct size *rest = s->arg[1];
+    for (int i = 2; i < s->count && rest; i++) rest = size_binary(g->c->sizes, SIZE_MUL, rest, s->arg[i]);
+    rest = rest ? bound(g, rest, factor > 0 ? upper : !upper) : NULL;
+    return rest ? size_scale(g->c->sizes, rest, factor) : NULL;
+}
+
+static const struct size *bound_args(struct gradient *g, const struct size *s, bool upper)
+{
+    const bool may_leave_out = (s->kind == SIZE_MINIMUM && upper) || (s->kind == SIZE_MAXIMUM && !upper);
+    const struct size *r = NULL;
+    for (int i = 0; i < s->count; i++) {
+        const struct size *b = bound(g, s->arg[i], upper);
+        if (!b && !may_leave_out) return NULL;
+        if (b) r = r ? size_binary(g->c->sizes, s->kind, r, b) : b;
+        if (b && !r) return NULL;
+    }
+    return r;
+}
+
+static const struct size *bound(struct gradient *g, const struct size *s, bool upper)
+{
+    int64_t divisor;
+    if (is_seen(g, s, false)) return s;
+    switch (s->kind) {
+    case SIZE_SYMBOL: return s->symbol->kind == SYM_LOOP ? bound_of_loop(g, s->symbol, upper) : NULL;
+    case SIZE_MUL: return bound_product(g, s, upper);
+    case SIZE_ADD:
+    case SIZE_MINIMUM:
+    case SIZE_MAXIMUM: return bound_args(g, s, upper);
+    case SIZE_DIV:
+    case SIZE_CEIL_DIV:
+        if (!size_is_const(s->arg[1], &divisor) || divisor <= 0) return NULL;
+        s = (void *)bound(g, s->arg[0], upper)
+                ? size_binary(g->c->sizes, s->kind, bound(g, s->arg[0], upper), s->arg[1])
+                : NULL;
+        return s;
+    default: return NULL;
+    }
+}
+
+const struct size *text_most(struct gradient *g, const struct size *s)
+{
+    return bound(g, size_expand(g->c->sizes, s), true);
+}
+
+/* ---- types ------------------------------------------------------------------------------------------------------- */
+
+static const char *type_of_extents(struct gradient *g, enum elem elem, int rank, const struct size *const *extent,
+                                   bool with_loops)
+{
+    STRBUF(text);
+    strbuf_printf(&text, "%s[", elem_name(elem));
+    for (int i = 0; i < rank; i++) {
+        const char *e = text_size(g, extent[i], with_loops);
+        if (!e) return NULL;
+        strbuf_printf(&text, "%s%s", i ? ", " : "", e);
+    }
+    strbuf_puts(&text, "]");
+    return arena_copy(g->mem, strbuf_text(&text), text.length);
+}
+
+const char *text_type(struct gradient *g, const struct type *t, bool with_loops)
+{
+    const char *inner = type_of_extents(g, t->elem, t->rank - t->array_rank, t->extent + t->array_rank, with_loops);
+    for (int i = t->array_rank - 1; i >= 0 && inner; i--) {
+        const char *length = text_size(g, t->extent[i], with_loops);
+        inner = length ? arena_printf(g->mem, "array[%s] of %s", length, inner) : NULL;
+    }
+    return inner;
+}
+
+const char *text_region_type(struct gradient *g, const struct grad_place *p, bool with_loops)
+{
+    return type_of_extents(g, p->base->symbol->type->elem, p->region->rank, p->region->extent, with_loops);
+}
+
+const char *text_most_type(struct gradient *g, enum elem elem, int rank, const struct size *const *extent,
+                           bool *is_exact)
+{
+    const struct size *most[MAX_RANK];
+    *is_exact = true;
+    for (int i = 0; i < rank; i++) {
+        if (!(most[i] = text_most(g, extent[i]))) return NULL;
+        *is_exact &= most[i] == size_expand(g->c->sizes, extent[i]) || is_seen(g, extent[i], false);
+    }
+    return type_of_extents(g, elem, rank, most, false);
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/python3
+"""random_functions.py PTOC FIRST COUNT FOLDER [--least-heap] - gradients of random functions against differences.
+
+Idea       a program is a function of kernel calls, loops, branches, pieces, values that are written over and calls of another function;
+           `ptoc run --check-grad` must agree on it, with a window of four tasks.
+Exit code  0: all agree; 1: the seed of the first that does not, whose program is left in the folder.
+"""
+import argparse
+import pathlib
+import random
+import subprocess
+import sys
+
+KERNELS = """kernel sine<N>(in x: f64[N], out y: f64[N]) on vector => { y[i] = tanh(1.3 * x[i] + 0.2); }
+kernel bend<N>(in x: f64[N], out y: f64[N], s: f64) on vector => { y[i] = tanh(s * x[i] + 0.1) * x[i]; }
+kernel times<N>(in a: f64[N], in b: f64[N], out y: f64[N]) on vector => { y[i] = tanh(a[i]) * b[i]; }
+kernel shift<N>(in x: f64[N], out y: f64[N]) on vector => { y[i] = 0.5 * x[max(i - 1, 0)] - 0.3 * x[i]; }
+kernel mean<N>(in x: f64[N], in w: f64[N], out y: f64[N]) on vector => {
+  let m = sum(j: x[j] * w[j]) / f64(N);
+  y[i] = tanh(x[i] - m);
+}
+kernel add<N>(in p: f64[N], inout c: f64[N]) on vector => { c[i] += p[i]; }
+kernel damp<N>(inout c: f64[N]) on vector => { c[i] = tanh(c[i]); }
+kernel mix<N>(in a: f64[N], in b: f64[N], inout c: f64[N]) on vector => { c[i] = 0.5 * tanh(c[i]) * a[i] + 0.2 * b[i]; }
+kernel put<N>(in x: f64[N], out y: f64[N]) on vector => { y[i] = x[i]; }
+kernel blank<N>(out y: f64[N]) on vector => { y[i] = 0.25; }
+"""
+
+
+class Function:
+    def __init__(self, rng, name, formals, callees):
+        self.rng, self.name, self.callees = rng, name, callees
+        self.lines, self.calls, self.names = [], 0, 0
+        # A scope: names of tensors that were written; each is (name, is an array of `n + 1` tensors).
+        self.scopes = [[f for f in formals]]
+        self.loops = []
+        self.asked = False  # a condition on n: a second one may contradict it, and then the compiler knows that nothing runs
+        self.most = rng.randint(4, 20)
+
+    def fresh(self, base):
+        self.names += 1
+        return f"{base}{self.names}"
+
+    def written(self):
+        return [t for scope in self.scopes for t in scope]
+
+    def piece(self, length, avoid=()):
+        """A vector that was written, of N or H elements, of no tensor in avoid; (text, base) or None."""
+        names = [t for t in self.written() if t not in avoid]
+        if not names:
+            return None
+        name = self.rng.choice(names)
+        if length == "N":
+            return name, name
+        return (f"{name}[0 .. H]" if self.rng.random() < 0.5 else f"{name}[H .. 2 * H]"), name
+
+    def emit(self, text):
+        self.lines.append("  " * (len(self.scopes) + len(self.loops) * 0) + text)
+
+    def call(self):
+        rng = self.rng
+        self.calls += 1
+        length = "N" if rng.random() < 0.7 else "H"
+        kind = rng.random()
+        a = self.piece(length)
+        if kind < 0.35:  # a new tensor, or one that exists
+            b = self.piece(length)
+            value = rng.choice([f"sine({a[0]})", f"bend({a[0]}, {rng.uniform(-1, 1):.3f})", f"times({a[0]}, {b[0]})", f"shift({a[0]})",
+                                f"mean({a[0]}, {b[0]})", f"bend(sine({a[0]}), 0.5)"])
+            if length == "N":
+                name = self.fresh("t")
+                self.emit(f"let {name} = {value};")
+                self.scopes[-1].append(name)
+                return
+            name = self.fresh("h")
+            self.emit(f"let {name} = {value};")
+            target = self.piece("H", (a[1], b[1]))
+            if target and target[1] not in self.fixed:
+                self.emit(f"add({name}, inout {target[0]});")
+            else:
+                self.emit(f"sine({name}, out {self.scratch()}[0 .. H]);")
+            return
+        targets = [t for t in self.written() if t not in self.fixed]
+        if not targets:
+            return
+        target = rng.choice(targets)
+        text = target if length == "N" else f"{target}[{rng.choice(['0 .. H', 'H .. 2 * H'])}]"
+        a, b = self.piece(length, (target,)), self.piece(length, (target,))
+        if a is None:
+            return
+        if kind < 0.55:
+            self.emit(rng.choice([f"add({a[0]}, inout {text});", f"damp(inout {text});", f"mix({a[0]}, {b[0]}, inout {text});"]))
+        elif kind < 0.75:
+            self.emit(rng.choice([f"sine({a[0]}, out {text});", f"times({a[0]}, {b[0]}, out {text});", f"mean({a[0]}, {b[0]}, out {text});"]))
+        elif kind < 0.8:
+            self.emit(f"blank(out {text});")
+        elif self.callees and length == "N":
+            self.emit(f"{rng.choice(self.callees)}({a[0]}, inout {text});")
+        else:
+            view = self.fresh("v")
+            self.emit(f"let {view} = {text};")
+            self.emit(f"damp(inout {view});")
+
+    def scratch(self):
+        name = self.fresh("s")
+        self.emit(f"let {name}: f64[N];")
+        self.emit(f"blank(out {name});")
+        self.scopes[-1].append(name)
+        return name
+
+    def block(self, count):
+        self.scopes.append([])
+        for _ in range(count):
+            self.statement()
+        self.scopes.pop()
+
+    def statement(self):
+        rng = self.rng
+        kind = rng.random()
+        if self.calls >= self.most or len(self.scopes) > 4 or kind < 0.62:
+            self.call()
+        elif kind < 0.74:
+            variable = self.fresh("i")
+            head = rng.choice([f"for {variable} in 0 .. n", f"for {variable} in 1 .. n step 2", f"for {variable} in n .. 0 step -1",
+                               f"for {variable} in 0 .. {rng.randint(0, 3)}"])
+            self.emit(head + " {")
+            self.loops.append(variable)
+            self.block(rng.randint(1, 3))
+            self.loops.pop()
+            self.emit("}")
+        elif kind < 0.80:  # a chain: nothing is overwritten
+            name, variable, a = self.fresh("c"), self.fresh("i"), self.piece("N")
+            self.emit(f"let {name}: array[n + 1] of f64[N];")
+            self.emit(f"put({a[0]}, out {name}[0]);")
+            self.emit(f"for {variable} in 0 .. n {{ {name}[{variable} + 1] = times({name}[{variable}], {a[0]}); }}")
+            if rng.random() < 0.5:  # the same as a tensor that changes
+                var = self.fresh("a")
+                self.emit(f"var {var} = sine({name}[n]);")
+                self.emit(f"for {variable}b in 0 .. n {{ {var} = times({var}, {a[0]}); }}")
+                self.emit(f"add({a[0]}, inout {var});")
+                self.emit(f"put({var}, out {name}[n]);")
+            end = self.fresh("t")
+            self.emit(f"let {end} = sine({name}[n]);")
+            self.scopes[-1].append(end)
+            self.calls += 2
+        elif kind < 0.94 and (self.loops or not self.asked):
+            value = rng.choice(self.loops + ["n"] * (not self.asked))
+            self.asked = True
+            self.emit(f"if {value} % 2 == {rng.randint(0, 1)} {{")
+            self.block(rng.randint(1, 3))
+            if rng.random() < 0.5:
+                self.emit("} else {")
+                self.block(rng.randint(1, 2))
+            self.emit("}")
+        elif self.loops or not self.asked:
+            value = rng.choice(self.loops + ["n"] * (not self.asked))
+            self.asked = True
+            self.emit(f"match {value} % 3 {{")
+            self.emit("0 => {")
+            self.block(1)
+            self.emit("}")
+            self.emit("else => {")
+            self.block(2)
+            self.emit("}")
+            self.emit("}")
+        else:
+            self.call()
+
+
+def program(seed):
+    rng = random.Random(seed)
+    text = KERNELS
+    callees = []
+    if rng.random() < 0.5:
+        f = Function(rng, "inner", ["x", "y"], [])
+        f.fixed, f.most = {"x"}, 4
+        for _ in range(rng.randint(1, 3)):
+            f.statement()
+        text += "orch inner<H, N>(in x: f64[N], inout y: f64[N]) {\n".replace("<H, N>", "<N>") + "  let H = N / 2;\n  let n = 2;\n"
+        text += "\n".join(f.lines) + "\n  print n - H;\n}\n"
+        callees.append("inner")
+    f = Function(rng, "f", ["x", "w", "y"], callees)
+    f.fixed = {"x", "w"}
+    for _ in range(rng.randint(3, 8)):
+        f.statement()
+    f.emit(f"add({f.piece('N', ('y',))[0]}, inout y);")
+    text += "@grad(x, w, y)\nexport orch f<H>(in x: f64[2 * H], in w: f64[2 * H], n: i64, inout y: f64[2 * H]) {\n  let N = 2 * H;\n"
+    return text + "\n".join(f.lines) + "\n  print N + n;\n}\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ptoc")
+    parser.add_argument("first", type=int)
+    parser.add_argument("count", type=int)
+    parser.add_argument("folder", type=pathlib.Path)
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    for seed in range(args.first, args.first + args.count):
+        path = args.folder / f"random-{seed}.pto"
+        path.write_text(program(seed))
+        command = [args.ptoc, "run", "--check-grad", path, "--entry", "f", "-w", "-O0", "--cpu", "base", "--quiet", "--window", "4",
+                   "--dim", str(1 + seed % 4).join(["H=", ""]), "--set", f"n={seed % 5}", "--input", f"x=random:{seed}",
+                   "--input", f"w=random:{seed + 1}", "--input", f"y=random:{seed + 2}"]
+        result = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            print(f"seed {seed}: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+            return 1
+        path.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
