@@ -206,9 +206,9 @@ void equation_loop_of_angles(struct eq_printer *p, struct eq_node *loop,
         print(p, loop);
         return;
     }
-    const size_t mark = names_mark(&p->e->names);
     begin_near(p);
-    declare_in_loop(p, loop->child);
+    declare_in_loop(p, loop->child); /* in the block around the loop, where another loop may follow */
+    const size_t mark = names_mark(&p->e->names);
     if (again)
         print(p, loop);
     else
