@@ -420,7 +420,7 @@ TEST(views_of_matrices)
     NONE(PTO_ERR_MISUSE, "NULL", pto_sparse_transpose(NULL));
     NONE(PTO_ERR_UNSUPPORTED, "CSR4", pto_sparse_transpose(four));
     NONE(PTO_ERR_MISUSE, "NULL", pto_sparse_convert(NULL, PTO_CSR));
-    NONE(PTO_ERR_UNSUPPORTED, "to format", pto_sparse_convert(a, PTO_BSR));
+    NONE(PTO_ERR_UNSUPPORTED, "BSR is not", pto_sparse_convert(a, PTO_BSR));
     NONE(PTO_ERR_BOUNDS, "row or column", pto_sparse_convert(wrong, PTO_CSC));
     NONE(PTO_ERR_ARGUMENT, "to format 99", pto_sparse_convert(a, (PTOFormat)99));
     pto_sparse_release(bsr);
