@@ -2,14 +2,14 @@
  * Idea       the order of things: the kernel's statements, what depends on x, the way back through them, the
  *            statements that write the gradient, and what of all that is needed.
  * Owner      struct adjoint, in the front end's arena.
- * Invariant  nothing is reported here: who asked knows where.
+ * Invariant  nothing is reported here: the caller knows the place.
  * Tests      test/lit/grad/
  */
 #include "adjoint_parts.h"
 #include "syntax/format/format.h"
 #include <string.h>
 
-/* ---- what is known ----------------------------------------------------------------------------------------------- */
+/* ---- properties of the kernel ------------------------------------------------------------------------------------ */
 
 static void know_kernel(struct adj_work *w)
 {
