@@ -468,7 +468,7 @@ int options_parse(struct options *o, int argc, char **argv)
 const char *options_run_value(const struct options *o, const char *option)
 {
     const size_t length = strlen(option);
-    const char *value = "";
+    const char *value = NULL;
     for (int i = 0; i < o->run_arg_count; i++) {
         const char *arg = o->run_args[i];
         if (strcmp(arg, option) == 0 && i + 1 < o->run_arg_count) value = o->run_args[++i];

@@ -89,7 +89,7 @@ struct options {
 /* Returns EXIT_OK, or EXIT_USAGE after saying on standard error what is wrong.  To be freed in both cases. */
 int options_parse(struct options *o, int argc, char **argv);
 bool options_ends_with(const char *text, const char *suffix); /* and has something before it */
-/* The last value of an option of the built program; "": none. */
+/* The last value of an option of the built program; NULL: none. */
 const char *options_run_value(const struct options *o, const char *option);
 void options_free(struct options *o);
 

@@ -17,24 +17,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The last value of an option for the program; NULL: none. */
-static const char *value_of(const struct options *o, const char *option)
-{
-    const char *value = options_run_value(o, option);
-    return *value ? value : NULL;
-}
-
 /* Does the program make a plan of its ranks, alone? */
 static bool plans_ranks(const struct options *o, const char *const *more)
 {
-    const char *engine = more ? "graph" : value_of(o, "--engine");
+    const char *engine = more ? "graph" : options_run_value(o, "--engine");
     return engine && (strcmp(engine, "timing") == 0 || strcmp(engine, "graph") == 0);
 }
 
 /* false: a launcher has started ptoc several times, and each would build. */
 static bool is_started_once(const struct options *o)
 {
-    const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, *ranks = value_of(o, "--ranks");
+    const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, *ranks = options_run_value(o, "--ranks");
     bool is_launched = false;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) is_launched |= getenv(counts[i]) != NULL;
     if (!is_launched) return true;
@@ -48,7 +41,7 @@ static bool is_started_once(const struct options *o)
 /* How many processes a launcher is to start, from a number as the program reads it; 1: none.  false: an error. */
 static bool count_launched(const struct options *o, const char *const *more, int64_t *ranks)
 {
-    const char *text = value_of(o, "--ranks");
+    const char *text = options_run_value(o, "--ranks");
     *ranks = 1;
     if (!text || plans_ranks(o, more) || (option_size(text, ranks) && *ranks <= INT32_MAX)) return true;
     usage_error("--ranks takes a number from 1 to %" PRId32 ", not '%s'", INT32_MAX, text);
@@ -165,7 +158,7 @@ static int copy_to(const char *from, const char *path)
 /* Time-independent traces: a folder, which the program writes. */
 static int traces_main(const struct options *o)
 {
-    if (!o->output || strcmp(o->output, "-") == 0 || !value_of(o, "--ranks")) {
+    if (!o->output || strcmp(o->output, "-") == 0 || !options_run_value(o, "--ranks")) {
         fputs("ptoc: error: --format=ti writes what each rank does: it needs --ranks N and -o FOLDER\n", stderr);
         return EXIT_USAGE;
     }

@@ -71,13 +71,14 @@ static void set_search_path(struct front_session *s, const struct options *o)
     int count = 0;
     for (; count < o->import_dir_count; count++) s->import_dirs[count] = o->import_dirs[count];
     if (s->share != NULL) s->import_dirs[count++] = s->share;
+    const char *entry = o->check_grad ? options_run_value(o, "--entry") : NULL;
     s->sema = (struct sema_options){
         .import_dirs = s->import_dirs,
         .import_dir_count = count,
         .defines = o->defines,
         .define_count = o->define_count,
         .heap_bytes = o->heap_bytes,
-        .check_grad = o->check_grad ? options_run_value(o, "--entry") : NULL,
+        .check_grad = o->check_grad && !entry ? "" : entry,
     };
 }
 

@@ -146,7 +146,12 @@ class Parser:
         while self.try_take("@"):
             self.take("word")
             self.take("(")
-            operation = self.string()
+            if self.kind == "string":
+                operation = self.string()
+            else:  # `@adjoint`: names of kernels, which only a gradient asks for
+                self.take("word")
+                while self.try_take(","):
+                    self.take("word")
             self.take(")")
         self.take("kernel")
         name, elements = self.take("word"), {}
