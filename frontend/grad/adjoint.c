@@ -238,6 +238,7 @@ static void destroy(struct adj_work *w)
     vec_free(&w->writes_adds);
     vec_free(&w->bars);
     vec_free(&w->formals);
+    facts_reset(w->facts, 0); /* which frees them */
 }
 
 const struct adjoint *adjoint_of(struct front *front, const struct checked *checked, const struct symbol *kernel, int x)
