@@ -2,7 +2,8 @@
  * Idea       of a kernel by index an adjoint for each formal that has a gradient, in the form that overwrites where the
  *            bar is met first; of another kernel the one of its `@adjoint`; of a function its gradient.  What the call
  *            wrote had no value before: its bar ends here, or begins again with zeros where something before has to do
- *            with it.
+ *            with it.  Each adjoint reads the bars as the call left them: one that replaces a bar comes after those
+ *            that read it, and where each reads what another one replaces, the bar is copied first.
  * Tests      test/lit/grad/
  */
 #include "parts.h"
@@ -195,7 +196,6 @@ static bool is_wanted(const struct step *s, const struct symbol *f)
 static bool back_by_attribute(struct gradient *g, struct step *s, const struct symbol *f)
 {
     STRBUF(call);
-    if (!is_wanted(s, f)) return true;
     for (int i = 0; i < f->formal_count; i++)
         if (!attribute_argument(g, s, f->formals[i], &call)) return false;
     end_call(g, NULL, name_beside(g, s, f), &call);
@@ -273,19 +273,97 @@ static bool back_function(struct gradient *g, struct step *s)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* ---- adjoints of one call that replace bars ---------------------------------------------------------------------- */
+
+/* A kernel by index has one for each formal, another kernel those of its list: item is the formal, or the place in the
+ * list. */
+struct replacing {
+    const struct symbol *kernel, *named;
+    int count;
+    bool is_open[MAX_FORMALS]; /* of each item: not printed yet */
+};
+
+static bool bar_of(const struct replacing *r, int item, int i, enum direction d)
+{
+    const struct symbol *f = r->named->adjoints[item];
+    for (int k = 0; k < f->formal_count; k++) {
+        bool is_bar;
+        if (kernels_original(r->kernel, f->formals[k], &is_bar) == i && is_bar && f->formals[k]->dir == d) return true;
+    }
+    return false;
+}
+
+static bool replaces(const struct replacing *r, const struct step *s, int item, int i)
+{
+    if (active_direction(s, i) != DIR_INOUT || !is_active(s, i)) return false;
+    return r->kernel->equations ? item == i : bar_of(r, item, i, DIR_INOUT);
+}
+
+static bool reads_bar(struct gradient *g, const struct replacing *r, int item, int i)
+{
+    if (!r->kernel->equations) return bar_of(r, item, i, DIR_IN);
+    const struct adjoint *a = kernels_adjoint(g->all, r->kernel, item);
+    return a->kind == ADJOINT_KERNEL && adjoint_reads(a, i, ADJOINT_SEED);
+}
+
+/* Does another one that comes later read the bar of i as the call left it? */
+static bool is_read_later(struct gradient *g, const struct replacing *r, int item, int i)
+{
+    for (int other = 0; other < r->count; other++)
+        if (other != item && r->is_open[other] && reads_bar(g, r, other, i)) return true;
+    return false;
+}
+
+/* One that replaces no bar that another one still reads, or else the first; -1: none is left. */
+static int next_item(struct gradient *g, const struct replacing *r, const struct step *s)
+{
+    int first = -1;
+    for (int item = 0; item < r->count; item++) {
+        bool is_needed = false;
+        if (!r->is_open[item]) continue;
+        if (first < 0) first = item;
+        for (int i = 0; i < s->place_count && !is_needed; i++)
+            is_needed = replaces(r, s, item, i) && is_read_later(g, r, item, i);
+        if (!is_needed) return item;
+    }
+    return first;
+}
+
+/* The bar of i as the call left it, for the adjoints that come after the one that replaces it. */
+static bool copy_seed(struct gradient *g, struct step *s, int i)
+{
+    struct grad_place *p = &s->places[i];
+    STRBUF(bar);
+    if (!bars_ready(g, s, p->base) || !bars_text(g, s, p, &bar)) return false;
+    const char *name = text_fresh(g, arena_printf(g->mem, "%s_after", p->base->bar));
+    strbuf_printf(&g->out, "let %s = %s(%s);\n", name, kernels_copy(g->all, p->region->rank), strbuf_text(&bar));
+    p->seed = name;
+    return true;
+}
+
+static bool back_replacing(struct gradient *g, struct step *s, struct replacing *r)
+{
+    for (int item; (item = next_item(g, r, s)) >= 0; r->is_open[item] = false) {
+        for (int i = 0; i < s->place_count; i++)
+            if (replaces(r, s, item, i) && is_read_later(g, r, item, i) && !copy_seed(g, s, i)) return false;
+        if (r->kernel->equations ? !back_by_index(g, s, item) : !back_by_attribute(g, s, r->named->adjoints[item]))
+            return false;
+    }
+    return true;
+}
+
 static bool back_kernel(struct gradient *g, struct step *s)
 {
     const struct symbol *k = s->call->callee, *named = k->generic ? k->generic : k;
+    struct replacing r = {k, named, k->equations ? s->place_count : named->adjoint_count, {false}};
     if (k->equations) {
         for (int i = 0; i < s->place_count; i++)
             if (is_active(s, i) && is_read(s, i) && !is_written(s, i) && !back_by_index(g, s, i)) return false;
-        for (int i = 0; i < s->place_count; i++)
-            if (is_active(s, i) && active_direction(s, i) == DIR_INOUT && !back_by_index(g, s, i)) return false;
-        return true;
+        for (int i = 0; i < s->place_count; i++) r.is_open[i] = is_active(s, i) && active_direction(s, i) == DIR_INOUT;
+        return back_replacing(g, s, &r);
     }
-    for (int i = 0; i < named->adjoint_count; i++)
-        if (!back_by_attribute(g, s, named->adjoints[i])) return false;
-    if (named->adjoint_count) return true;
+    for (int i = 0; i < r.count; i++) r.is_open[i] = is_wanted(s, named->adjoints[i]);
+    if (r.count) return back_replacing(g, s, &r);
     for (int i = 0; i < s->place_count; i++)
         if (is_active(s, i) && is_read(s, i)) {
             grad_refuse(g, DIAG_E22, s->call_ast->at,

@@ -13,17 +13,32 @@ static bool is_given(const struct gradient *g, const struct tensor *t)
     return t->is_result || (t->is_formal && active_writes(t->symbol->dir));
 }
 
+/* The formals of a gradient that only a caller's gradient calls have names of our choice. */
+const char *bars_formal(struct gradient *g, const char *of)
+{
+    const char *name = intern_str(g->front->names, arena_printf(g->mem, "%s_bar", of));
+    if (g->is_inner) return text_fresh(g, name);
+    ptrmap_set(&g->names, name, g);
+    return name;
+}
+
+static bool has_formal(const struct gradient *g, const struct tensor *t)
+{
+    return active_is_float(t->symbol->type) && (t->is_x || is_given(g, t));
+}
+
 void bars_name(struct gradient *g)
 {
     for (size_t i = 0; i < g->tensors.count; i++) {
         struct tensor *t = g->tensors.data[i];
-        const bool has_formal = active_is_float(t->symbol->type) && (t->is_x || is_given(g, t));
-        if (!has_formal && !tensor_is_active(t)) continue;
-        const char *name = t->is_result ? "result_bar" : arena_printf(g->mem, "%s_bar", t->name);
-        t->bar = has_formal ? name : text_fresh(g, name);
-        if (has_formal) ptrmap_set(&g->names, intern_str(g->front->names, name), g);
-        t->bar_is_given = has_formal && is_given(g, t) && !t->is_x;
-        t->bar_is_ready = has_formal && is_given(g, t);
+        if (!has_formal(g, t)) continue;
+        t->bar = t->bar_formal = bars_formal(g, t->is_result ? "result" : t->name);
+        t->bar_is_given = is_given(g, t) && !t->is_x;
+        t->bar_is_ready = is_given(g, t);
+    }
+    for (size_t i = 0; i < g->tensors.count; i++) {
+        struct tensor *t = g->tensors.data[i];
+        if (!t->bar && tensor_is_active(t)) t->bar = text_fresh(g, arena_printf(g->mem, "%s_bar", t->name));
     }
     for (int i = 0; i < g->x_count; i++) {
         struct tensor *t = steps_tensor(g, g->x[i]);

@@ -38,28 +38,10 @@ static bool is_seeded(const struct gradient *g, const struct symbol *f)
     return active_is_float(f->type) && active_writes(f->dir) && !is_x(g, f);
 }
 
-static bool check_bar(struct gradient *g, const char *name)
+static void add_bar(struct gradient *g, const char *mark, const char *name, struct ast *type, struct strbuf *out)
 {
-    const struct symbol *o = g->orch;
-    const struct ast *taken = NULL;
-    for (int i = 0; i < o->formal_count; i++)
-        if (strcmp(o->formals[i]->name, name) == 0) taken = o->formals[i]->decl;
-    for (int i = 0; i < o->dim_count; i++)
-        if (strcmp(o->dims[i]->name, name) == 0) taken = o->dims[i]->decl;
-    if (!taken) return true;
-    grad_refuse(g, DIAG_E16, g->at, NULL, "'%s', a formal of the gradient of '%s', is a name of '%s' already", name,
-                o->name, o->name);
-    diag_note(g->c->diag, taken->at, "'%s' is declared here", name);
-    return false;
-}
-
-static bool add_bar(struct gradient *g, const char *mark, const char *of, struct ast *type, struct strbuf *out)
-{
-    const char *name = arena_printf(g->mem, "%s_bar", of);
-    if (!check_bar(g, name)) return false;
     strbuf_printf(out, ", %s %s: ", mark, name);
     add_text(g, type, out);
-    return true;
 }
 
 static bool print_formals(struct gradient *g, struct strbuf *out)
@@ -73,7 +55,7 @@ static bool print_formals(struct gradient *g, struct strbuf *out)
     for (struct ast *f = d->orch.formals; f; f = f->next) {
         if (!f->symbol || !is_seeded(g, f->symbol)) continue;
         count++;
-        if (!add_bar(g, "in", f->name, f->formal.type, out)) return false;
+        add_bar(g, "in", steps_tensor(g, f->symbol)->bar_formal, f->formal.type, out);
     }
     if (g->orch->result_place && active_is_float(g->orch->result)) {
         count++;
@@ -81,13 +63,12 @@ static bool print_formals(struct gradient *g, struct strbuf *out)
             return grad_refuse(
                 g, DIAG_E99, d->orch.result->at, "give the result extents of formals",
                 "the gradient of a function whose result has extents that the run decides is not built yet");
-        if (!add_bar(g, "in", "result", d->orch.result, out)) return false;
+        add_bar(g, "in", g->result ? g->result->bar_formal : bars_formal(g, "result"), d->orch.result, out);
     }
     for (int i = 0; i < g->x_count; i++) {
         const bool changes = active_writes(g->x[i]->dir);
-        if (!add_bar(g, changes || g->adds[i] == ADDS ? "inout" : "out", g->x[i]->name, g->x[i]->decl->formal.type,
-                     out))
-            return false;
+        add_bar(g, changes || g->adds[i] == ADDS ? "inout" : "out", steps_tensor(g, g->x[i])->bar_formal,
+                g->x[i]->decl->formal.type, out);
     }
     if (count > MAX_FORMALS)
         return grad_refuse(g, DIAG_E17, g->at, NULL, "the gradient of '%s' has %d formals: at most %d are possible",
@@ -155,9 +136,10 @@ static void print_return(struct gradient *g, struct strbuf *out)
 
 static bool make(struct gradient *g, struct ptrmap *written, bool *again, struct strbuf *out)
 {
+    text_take_names(g);
     if (!steps_read(g) || !active_find(g)) return false;
     bars_name(g);
-    if (!copy_given(g, written) || !back_block(g, g->body) || !finish_bars(g)) return false;
+    if (!hiding_check(g) || !copy_given(g, written) || !back_block(g, g->body) || !finish_bars(g)) return false;
     for (size_t i = 0; i < g->tensors.count; i++) {
         struct tensor *t = g->tensors.data[i];
         if (!t->bar_is_given || !t->bar_is_written) continue;

@@ -9,7 +9,8 @@ const char *kernels_free_name(struct grads *all, const char *base)
 {
     struct interner *names = all->c->front->names;
     const char *name = intern_str(names, base);
-    for (int number = 2; names_in_module(all->m, name) || ptrmap_get(&all->names, name); number++)
+    for (int number = 2;
+         ptrmap_get(&all->words, name) || names_in_module(all->m, name) || ptrmap_get(&all->names, name); number++)
         name = intern_str(names, arena_printf(all->c->mem, "%s_%d", base, number));
     ptrmap_set(&all->names, name, all);
     return name;

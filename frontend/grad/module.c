@@ -6,6 +6,7 @@
 #include "check.h"
 #include "grad.h"
 #include "parts.h"
+#include "syntax/ast_walk.h"
 #include "syntax/format/format.h"
 #include <string.h>
 
@@ -59,13 +60,22 @@ static void refuse_unasked(struct checker *c, const struct module *m)
     }
 }
 
+static bool take_word(void *cx, struct ast *n)
+{
+    struct grads *all = cx;
+    if (n->name) ptrmap_set(&all->words, n->name, all);
+    return true;
+}
+
 void grad_module(struct checker *c, struct module *m, struct strbuf *out)
 {
     struct grads all = {.c = c, .m = m};
     bool adds;
-    all.names.mem = c->mem;
+    all.names.mem = all.words.mem = c->mem;
     c->module = m;
     if (m->is_main && c->options->check_grad && *c->options->check_grad) refuse_unasked(c, m);
+    for (struct ast *item = m->ast->items; item; item = item->next)
+        if (item->kind == AST_ORCH) ast_walk(item, take_word, &all);
     for (struct ast *item = m->ast->items; item; item = item->next) {
         if (item->kind != AST_ORCH || item->bad) continue;
         for (struct ast *a = item->attrs; a; a = a->next)

@@ -12,6 +12,7 @@
  *   bars.c               where the gradient of a tensor lies, and since when
  *   keep.c               what the way back finds: values, logs, tensors of inner blocks
  *   active.c     which tensors have a gradient at all
+ *   hiding.c     names of the function that the way back cannot have
  *   order.c      can one step follow another one on the same elements?
  *   steps.c      from the tree to steps
  *   kernels.c    adjoint kernels, and those that copy and fill with zeros
@@ -79,16 +80,17 @@ struct tensor {
     const char *name;    /* in the way forth */
     struct block *block; /* where it is declared; that of the body for a formal */
     bool is_formal, is_result;
-    bool is_x;             /* a gradient with respect to it is asked for */
-    bool is_varied;        /* it depends on an x */
-    bool is_useful;        /* what the function gives depends on it */
-    bool is_found;         /* the way back names it */
-    const char *bar;       /* the name of its bar, where it has one */
-    bool bar_is_ready;     /* the bar has a value where the way back is now */
-    bool bar_is_given;     /* it is a formal of the gradient that must not be written */
-    bool bar_is_written;   /* the way back changes it, so a copy of what is given is needed; found by the first pass */
-    const char *kept;      /* an array around the function that has its elements for each iteration */
-    const char *kept_text; /* the element of it here */
+    bool is_x;              /* a gradient with respect to it is asked for */
+    bool is_varied;         /* it depends on an x */
+    bool is_useful;         /* what the function gives depends on it */
+    bool is_found;          /* the way back names it */
+    const char *bar;        /* the name of its bar, where it has one */
+    const char *bar_formal; /* the formal of the gradient that it is, or NULL */
+    bool bar_is_ready;      /* the bar has a value where the way back is now */
+    bool bar_is_given;      /* it is a formal of the gradient that must not be written */
+    bool bar_is_written;    /* the way back changes it, so a copy of what is given is needed; found by the first pass */
+    const char *kept;       /* an array around the function that has its elements for each iteration */
+    const char *kept_text;  /* the element of it here */
 };
 
 static inline bool tensor_is_active(const struct tensor *t) { return t && t->is_varied && t->is_useful; }
@@ -160,6 +162,7 @@ bool active_is_float(const struct type *t);
 bool active_flows(struct gradient *g, const struct step *s, int from, int to);
 
 /* ---- text.c ---- */
+void text_take_names(struct gradient *g);                     /* the names of the function: before any text_fresh */
 const char *text_fresh(struct gradient *g, const char *base); /* a name that nothing has */
 /* The text of n; what `replace` prints itself, returning true, is left out. */
 void text_splice(struct gradient *g, struct ast *n, bool (*replace)(void *cx, struct ast *n, struct strbuf *out),
@@ -186,8 +189,13 @@ bool keep_place(struct gradient *g, struct step *s, struct ast *n, const struct 
 const char *keep_again(struct gradient *g, const void *key);
 void keep_note(struct gradient *g, const void *key, const char *text);
 
+/* ---- hiding.c ---- */
+/* Is a name of the function in the way of one that the gradient needs?  false: reported. */
+bool hiding_check(struct gradient *g);
+
 /* ---- bars.c ---- */
 void bars_name(struct gradient *g);
+const char *bars_formal(struct gradient *g, const char *of); /* the formal of the gradient that is the bar of it */
 bool bars_ready(struct gradient *g, struct step *at, struct tensor *t); /* declared and filled with zeros if need be */
 bool bars_text(struct gradient *g, struct step *s, const struct grad_place *p, struct strbuf *out);
 void bars_write(struct gradient *g, struct tensor *t); /* the way back changes it */
@@ -208,6 +216,7 @@ struct grads {
     VEC(struct known_adjoint) adjoints;
     VEC(struct inner_gradient *) inner;
     struct ptrmap names; /* of items that were made */
+    struct ptrmap words; /* all names in the module: none of an item that is made is hidden by one */
     const char *copy_names[MAX_RANK + 1], *zero_names[MAX_RANK + 1];
     int depth; /* of functions in functions */
 };

@@ -16,12 +16,14 @@ static bool take_name(void *cx, struct ast *n)
     return true;
 }
 
+void text_take_names(struct gradient *g)
+{
+    ast_walk(g->orch->decl, take_name, g);
+    ptrmap_set(&g->names, intern_str(g->front->names, "result"), g);
+}
+
 const char *text_fresh(struct gradient *g, const char *base)
 {
-    if (!g->names.count) {
-        ast_walk(g->orch->decl, take_name, g);
-        ptrmap_set(&g->names, intern_str(g->front->names, "result"), g);
-    }
     const char *name = intern_str(g->front->names, base);
     for (int number = 2;; number++) {
         if (!ptrmap_get(&g->names, name) && !names_in_module(g->orch->module, name) &&

@@ -222,6 +222,37 @@ static const struct symbol *find_adjoint(struct checker *c, struct symbol *kerne
     return f;
 }
 
+static bool gives(const struct symbol *kernel, const struct symbol *f, const struct symbol *x)
+{
+    bool is_bar;
+    for (int i = 0; i < f->formal_count; i++)
+        if (f->formals[i]->dir == DIR_INOUT && original_of(kernel, f->formals[i]->name, &is_bar) == x && is_bar)
+            return true;
+    return false;
+}
+
+/* A gradient that two adjoints give would be twice what it is. */
+static bool check_other(struct checker *c, const struct symbol *kernel, const struct ast *name, const struct symbol *f)
+{
+    for (int n = 0; n < kernel->adjoint_count; n++) {
+        const struct symbol *other = kernel->adjoints[n];
+        if (other == f) {
+            diag_error(c->diag, DIAG_E22, name->at, "'%s' is named twice", f->name);
+            diag_help(c->diag, "name each adjoint of '%s' once", kernel->name);
+            return false;
+        }
+        for (int i = 0; i < kernel->formal_count; i++) {
+            const struct symbol *x = kernel->formals[i];
+            if (!gives(kernel, other, x) || !gives(kernel, f, x)) continue;
+            diag_error(c->diag, DIAG_E22, name->at, "'%s' gives '%s_bar', which '%s' gives already", f->name, x->name,
+                       other->name);
+            diag_help(c->diag, "let one of the two give it");
+            return false;
+        }
+    }
+    return true;
+}
+
 bool grads_check_adjoint(struct checker *c, struct symbol *kernel, struct ast *attr)
 {
     int count = 0;
@@ -236,10 +267,15 @@ bool grads_check_adjoint(struct checker *c, struct symbol *kernel, struct ast *a
         return false;
     }
     for (const struct ast *name = attr->attr.args; name; name = name->next) count++;
+    if (count > MAX_FORMALS) {
+        diag_error(c->diag, DIAG_E17, attr->at, "'@adjoint' names %d kernels: at most %d are possible", count,
+                   MAX_FORMALS);
+        return false;
+    }
     kernel->adjoints = arena_array(c->mem, const struct symbol *, count);
     for (const struct ast *name = attr->attr.args; name; name = name->next) {
         const struct symbol *f = find_adjoint(c, kernel, attr, name);
-        if (!f) return false;
+        if (!f || !check_other(c, kernel, name, f)) return false;
         kernel->adjoints[kernel->adjoint_count++] = f;
     }
     return true;
