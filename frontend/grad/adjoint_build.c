@@ -1,6 +1,6 @@
 /* adjoint_build.c - expressions of adjoint kernels.
- * Idea       constructors that leave out operands without an effect: + 0, * 1, conditions that always hold.  What is added
- *            once is no addition, so the printed text has few terms that a person would not write.
+ * Idea       constructors that leave out operands without an effect: + 0, * 1, conditions that always hold.  A sum of
+ *            one term is that term, so the printed text has few terms that a person would not write.
  * Invariant  operands are of the type of the result, as in equations.h.  A factor 0 ends a product, also of infinities.
  * Tests      test/lit/grad/adjoint-rows.pto
  */
