@@ -98,10 +98,52 @@ static bool add_gradient(struct gradient *g, struct step *s, int i, bool overwri
     return bars_text(g, s, p, call);
 }
 
+/* Is every extent of the formal one of what the adjoint reads?  Else a call of it cannot give its result a type. */
+static bool shows_extents(const struct symbol *kernel, const struct adjoint *a)
+{
+    const struct type *x = kernel->formals[a->x]->type;
+    for (int i = 0; i < x->rank; i++) {
+        int64_t value;
+        bool is_seen = size_is_const(x->extent[i], &value);
+        for (int f = 0; f < a->formal_count && !is_seen; f++) {
+            const struct adjoint_formal *formal = &a->formals[f];
+            if (formal->role != ADJOINT_VALUE && formal->role != ADJOINT_RESULT && formal->role != ADJOINT_SEED)
+                continue;
+            const struct type *t = kernel->formals[formal->of]->type;
+            for (int k = 0; t->kind == TYPE_TENSOR && k < t->rank; k++)
+                is_seen |= x->extent[i]->kind == SIZE_SYMBOL && t->extent[k] == x->extent[i];
+        }
+        if (!is_seen) return false;
+    }
+    return true;
+}
+
 static void end_call(struct gradient *g, const char *let, const char *callee, const struct strbuf *call)
 {
     if (let) strbuf_printf(&g->out, "let %s = ", let);
     strbuf_printf(&g->out, "%s(%s);\n", callee, strbuf_text(call));
+}
+
+/* Has another argument of the call, which only reads, a gradient of the same tensor? */
+static bool is_shared(const struct step *s, int i)
+{
+    if (active_direction(s, i) != DIR_IN || !is_active(s, i)) return false;
+    for (int k = 0; k < s->place_count; k++)
+        if (k != i && active_direction(s, k) == DIR_IN && s->places[k].base == s->places[i].base) return true;
+    return false;
+}
+
+/* A bar of its own for such an argument, whose name it returns; NULL: reported. */
+static const char *own_bar(struct gradient *g, struct step *s, int i, struct strbuf *after)
+{
+    if (!bars_ready(g, s, s->places[i].base)) return NULL;
+    bars_write(g, s->places[i].base);
+    const char *name = new_tensor(g, s, i, arena_printf(g->mem, "%s_part", s->places[i].base->bar));
+    if (!name) return NULL;
+    strbuf_printf(after, "%s(%s, inout ", kernels_add(g->all, s->places[i].region->rank), name);
+    if (!bars_text(g, s, &s->places[i], after)) return NULL;
+    strbuf_puts(after, ");\n");
+    return name;
 }
 
 /* ---- a kernel by index ------------------------------------------------------------------------------------------- */
@@ -151,14 +193,16 @@ static bool back_by_index(struct gradient *g, struct step *s, int i)
     if (!is_seeded || (is_replaced && !bars_is_met_before(g, s, &s->places[i]))) return true;
     for (int f = 0; f < a->formal_count; f++)
         if (!adjoint_argument(g, s, &a->formals[f], &call)) return false;
-    if (!add_gradient(g, s, i, overwrites, has_work ? NULL : &let, &call)) return false;
+    const bool has_let = !has_work && (shows_extents(k, a) || !text_type(g, s->places[i].base->symbol->type, true));
+    if (!add_gradient(g, s, i, overwrites, has_let ? &let : NULL, &call)) return false;
     end_call(g, let, kernels_name(g->all, k, i, overwrites || is_replaced ? ADJOINT_OVERWRITES : ADJOINT_ADDS), &call);
     return true;
 }
 
 /* ---- a kernel with @adjoint -------------------------------------------------------------------------------------- */
 
-static bool attribute_argument(struct gradient *g, struct step *s, const struct symbol *f, struct strbuf *call)
+static bool attribute_argument(struct gradient *g, struct step *s, const struct symbol *f, struct strbuf *call,
+                               struct strbuf *after)
 {
     bool is_bar;
     const int i = kernels_original(s->call->callee, f, &is_bar);
@@ -168,6 +212,13 @@ static bool attribute_argument(struct gradient *g, struct step *s, const struct 
     if (!is_bar) return keep_value(g, s, i, d == DIR_OUT, call);
     if (f->dir == DIR_IN) return add_seed(g, s, i, call);
     if (!is_active(s, i)) return add_zeros(g, s, i, "inout ", call);
+    if (is_shared(s, i)) {
+        const char *own = own_bar(g, s, i, after);
+        if (!own) return false;
+        strbuf_printf(&g->out, "%s(out %s);\n", kernels_zero(g->all, s->places[i].region->rank), own);
+        strbuf_printf(call, "inout %s", own);
+        return true;
+    }
     if (!bars_ready(g, s, s->places[i].base)) return false;
     bars_write(g, s->places[i].base);
     strbuf_puts(call, "inout ");
@@ -196,9 +247,11 @@ static bool is_wanted(const struct step *s, const struct symbol *f)
 static bool back_by_attribute(struct gradient *g, struct step *s, const struct symbol *f)
 {
     STRBUF(call);
+    STRBUF(after);
     for (int i = 0; i < f->formal_count; i++)
-        if (!attribute_argument(g, s, f->formals[i], &call)) return false;
+        if (!attribute_argument(g, s, f->formals[i], &call, &after)) return false;
     end_call(g, NULL, name_beside(g, s, f), &call);
+    strbuf_add(&g->out, strbuf_text(&after), after.length);
     return true;
 }
 
@@ -249,10 +302,11 @@ static bool back_function(struct gradient *g, struct step *s)
     enum adds adds[MAX_FORMALS];
     int count = 0;
     STRBUF(call);
+    STRBUF(after);
     for (int i = 0; i < f->formal_count; i++)
         if (is_gradient_of(s, i)) {
             x[count] = f->formals[i];
-            adds[count++] = active_direction(s, i) == DIR_IN && begins(s, i) ? OVERWRITES : ADDS;
+            adds[count++] = is_shared(s, i) || (active_direction(s, i) == DIR_IN && begins(s, i)) ? OVERWRITES : ADDS;
         }
     if (count == 0) return true;
     const char *name = function_inner(g, f, x, adds, count, s->call_ast->at);
@@ -265,9 +319,20 @@ static bool back_function(struct gradient *g, struct step *s)
         begin_argument(&call);
         if (!add_seed(g, s, i, &call)) return false;
     }
-    for (int i = 0, k = 0; i < f->formal_count; i++)
-        if (is_gradient_of(s, i) && !add_gradient(g, s, i, adds[k++] == OVERWRITES, NULL, &call)) return false;
+    for (int i = 0, k = 0; i < f->formal_count; i++) {
+        if (!is_gradient_of(s, i)) continue;
+        const bool overwrites = adds[k++] == OVERWRITES;
+        if (!is_shared(s, i)) {
+            if (!add_gradient(g, s, i, overwrites, NULL, &call)) return false;
+            continue;
+        }
+        const char *own = own_bar(g, s, i, &after);
+        if (!own) return false;
+        begin_argument(&call);
+        strbuf_printf(&call, "out %s", own);
+    }
     end_call(g, NULL, name, &call);
+    strbuf_add(&g->out, strbuf_text(&after), after.length);
     return true;
 }
 

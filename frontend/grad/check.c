@@ -1,11 +1,13 @@
 /* check.c - `ptoc run --check-grad`: the program that compares a gradient with differences.
  * Idea       it is made of the language: an entry `check_grad` runs the gradient once, with a seed that is no special
  *            one, and for three directions d of each x the function at x - h d, x - h d / 2, x + h d / 2 and x + h d. 
- *            The two central differences together are exact to the fourth power of h.
+ *            The two central differences together are exact to the fourth power of h.  An element of d grows with that
+ *            of x, so that the rounding of large elements does not hide what the step changes.
  * Tests      test/lit/grad/
  */
 #include "check.h"
 #include "parts.h"
+#include "syntax/ast_walk.h"
 #include <string.h>
 
 enum { DIRECTIONS = 3 };
@@ -45,6 +47,10 @@ static void print_kernels(struct grads *all, int rank)
                   "y[%s] = x[%s] + T(h) * d[%s]; }\n",
                   rank, dim, dim, dim, dim, at, at, at);
     strbuf_printf(out,
+                  "kernel check_scale_%d<T: float, %s>(in x: T[%s], inout d: T[%s]) on vector => { d[%s] = d[%s] * "
+                  "max(abs(x[%s]), T(1.0)); }\n",
+                  rank, dim, dim, dim, at, at, at);
+    strbuf_printf(out,
                   "kernel check_dot_%d<T: float, %s>(in x: T[%s], in y: T[%s], inout s: f64[1]) on vector => { s[0] += "
                   "sum(%s: f64(x[%s]) * f64(y[%s])); }\n",
                   rank, dim, dim, dim, at, at, at);
@@ -57,6 +63,8 @@ struct checking {
     struct symbol *orch;
     struct ast *attr; /* @grad */
     bool ranks[MAX_RANK + 1];
+    bool is_f64;              /* all floats of the function are */
+    const struct ast *narrow; /* where it has a tensor of f16 or bf16, or NULL */
 };
 
 static void add_source(const struct checking *k, const struct ast *n, struct strbuf *out)
@@ -179,18 +187,63 @@ static void print_call_of_value(const struct checking *k, const struct symbol *x
     strbuf_puts(out, ", out check_sums[c_at]);\n");
 }
 
+/* What one direction says: c_compared, c_odd_gradient, c_odd_difference, c_worst, c_kinks. */
+static void print_comparison(const struct checking *k, struct strbuf *out)
+{
+    strbuf_puts(out, "let c_a = await check_sums[0][0];\nlet c_b = await check_sums[1][0];\n"
+                     "let c_wide = (c_a - c_b) / (2.0 * check_step);\n"
+                     "let c_c = await check_sums[2][0];\nlet c_e = await check_sums[3][0];\n"
+                     "let c_narrow = (c_c - c_e) / check_step;\n"
+                     "let c_bend = (c_a + c_b - c_c - c_e) / check_step;\n"
+                     "let c_exact = await c_products[0][0];\nlet c_close = c_narrow + (c_narrow - c_wide) / 3.0;\n");
+    strbuf_printf(out, "let c_noise: f64 = %s * (abs(c_a) + abs(c_b)) / check_step;\n", k->is_f64 ? "1e-15" : "4e-7");
+    strbuf_puts(
+        out, "let c_size = max(abs(c_exact), 0.01 * sqrt(await c_products[1][0] * await c_products[2][0])) + 1e-30;\n"
+             "if !(abs(c_exact) <= 1e300) { c_odd_gradient = 1; }\n"
+             "if !(abs(c_close) <= 1e300) { c_odd_difference = 1; }\n"
+             "let c_off = abs(c_close - c_exact);\n"
+             "if c_off == 0.0 || (c_noise <= check_limit * c_size && c_size <= 1e300) { c_compared = 1; }\n"
+             "c_worst = max(c_worst, max(c_off - c_noise, 0.0) / c_size);\n");
+    strbuf_printf(out, "if max(abs(c_wide - c_narrow), abs(c_bend)) > %s * c_size + c_noise { c_kinks = 1; }\n",
+                  k->is_f64 ? "0.01" : "0.05");
+}
+
+/* The line of one x, and whether it is wrong. */
+static void print_verdict(const struct checking *k, const struct symbol *x, struct strbuf *out)
+{
+    const char *head =
+        arena_printf(k->all->c->mem, "print \"gradient of %s with respect to %s:", k->orch->name, x->name);
+    strbuf_printf(out,
+                  "if c_odd_gradient + c_odd_difference > 0 {\nwrong_gradients = wrong_gradients + 1;\n"
+                  "if c_odd_difference == 0 { %s the gradient is not a number, and the differences are numbers\"; }\n"
+                  "if c_odd_gradient == 0 { %s the differences are not a number, and the gradient is one\"; }\n"
+                  "if c_odd_gradient + c_odd_difference == 2 { %s the gradient and the differences are not a "
+                  "number\"; }\n} else {\n",
+                  head, head, head);
+    strbuf_printf(out,
+                  "if c_compared == 0 && c_worst <= check_limit {\nunknown_gradients = unknown_gradients + 1;\n"
+                  "%s cannot be compared, rounding is larger than\", check_limit, \"of it\";\n} else {\n",
+                  head);
+    strbuf_printf(out, "%s largest relative difference\", c_worst;\n}\n", head);
+    strbuf_puts(
+        out,
+        "if !(c_worst <= check_limit) {\nwrong_gradients = wrong_gradients + 1;\n"
+        "if c_kinks > 0 { print \"  the two steps disagree: a kink (max, min, select, abs) may lie inside of a step, "
+        "or the function bends sharply there\"; }\n}\n}\n");
+}
+
 static void print_x(const struct checking *k, const struct symbol *x, int number, struct strbuf *out)
 {
-    const bool is_f64 = x->type->elem == ELEM_F64;
     const int rank = x->type->rank;
-    strbuf_puts(out, "{\nvar c_worst: f64 = 0.0;\nvar c_kinks = 0;\n");
+    strbuf_puts(out, "{\nvar c_worst: f64 = 0.0;\nvar c_kinks = 0;\nvar c_compared = 0;\nvar c_odd_gradient = 0;\n"
+                     "var c_odd_difference = 0;\n");
     strbuf_printf(out, "for c_direction in 0 .. %d {\n", DIRECTIONS);
     strbuf_puts(out, "let c_d: ");
     add_source(k, x->decl->formal.type, out);
     strbuf_printf(out, ";\ncheck_direction_%d(out c_d, 1000 + %d * %d + c_direction);\n", rank, number, DIRECTIONS);
+    strbuf_printf(out, "check_scale_%d(%s, inout c_d);\n", rank, x->name);
     strbuf_puts(out, "let check_sums: array[4] of f64[1];\nfor c_at in 0 .. 4 {\n");
-    strbuf_printf(out, "let c_h = check_step_%s * select(c_at < 2, 1.0, 0.5) * select(c_at %% 2 == 0, 1.0, -1.0);\n",
-                  is_f64 ? "f64" : "f32");
+    strbuf_puts(out, "let c_h = check_step * select(c_at < 2, 1.0, 0.5) * select(c_at % 2 == 0, 1.0, -1.0);\n");
     strbuf_puts(out, "let c_moved: ");
     add_source(k, x->decl->formal.type, out);
     strbuf_printf(out, ";\ncheck_moved_%d(%s, c_d, out c_moved, c_h);\n", rank, x->name);
@@ -200,36 +253,21 @@ static void print_x(const struct checking *k, const struct symbol *x, int number
     strbuf_printf(out, "check_dot_%d(%s_bar, c_d, inout c_products[0]);\n", rank, x->name);
     strbuf_printf(out, "check_dot_%d(%s_bar, %s_bar, inout c_products[1]);\n", rank, x->name, x->name);
     strbuf_printf(out, "check_dot_%d(c_d, c_d, inout c_products[2]);\n", rank);
-    strbuf_puts(out, "let c_a = await check_sums[0][0];\nlet c_b = await check_sums[1][0];\n");
-    strbuf_printf(out, "let c_wide = (c_a - c_b) / (2.0 * check_step_%s);\n", is_f64 ? "f64" : "f32");
-    strbuf_puts(out, "let c_c = await check_sums[2][0];\nlet c_e = await check_sums[3][0];\n");
-    strbuf_printf(out, "let c_narrow = (c_c - c_e) / check_step_%s;\n", is_f64 ? "f64" : "f32");
-    strbuf_printf(out, "let c_bend = (c_a + c_b - c_c - c_e) / check_step_%s;\n", is_f64 ? "f64" : "f32");
-    strbuf_puts(out, "let c_exact = await c_products[0][0];\nlet c_close = c_narrow + (c_narrow - c_wide) / 3.0;\n");
-    strbuf_printf(out, "let c_noise: f64 = %s * (abs(c_a) + abs(c_b)) / check_step_%s;\n", is_f64 ? "1e-15" : "4e-7",
-                  is_f64 ? "f64" : "f32");
-    strbuf_puts(
-        out, "let c_size = max(abs(c_exact), 0.01 * sqrt(await c_products[1][0] * await c_products[2][0])) + 1e-30;\n");
-    strbuf_puts(out, "c_worst = max(c_worst, max(abs(c_close - c_exact) - c_noise, 0.0) / c_size);\n");
-    strbuf_printf(out, "if max(abs(c_wide - c_narrow), abs(c_bend)) > %s * c_size + c_noise { c_kinks = 1; }\n}\n",
-                  is_f64 ? "0.01" : "0.05");
-    strbuf_printf(out, "print \"gradient of %s with respect to %s: largest relative difference\", c_worst;\n",
-                  k->orch->name, x->name);
-    strbuf_printf(out, "if !(c_worst <= %s) {\nwrong_gradients = wrong_gradients + 1;\n", is_f64 ? "1e-6" : "1e-2");
-    strbuf_puts(
-        out,
-        "if c_kinks > 0 { print \"  the two steps disagree: a kink (max, min, select, abs) may lie inside of a step, "
-        "or the function bends sharply there\"; }\n}\n}\n");
+    print_comparison(k, out);
+    strbuf_puts(out, "}\n");
+    print_verdict(k, x, out);
+    strbuf_puts(out, "}\n");
 }
 
 static bool print_entry(struct checking *k, struct strbuf *out)
 {
     int number = 1;
-    strbuf_puts(out, "const check_step_f32: f64 = 0.004;\nconst check_step_f64: f64 = 0.0001;\n");
+    strbuf_printf(out, "const check_step: f64 = %s;\nconst check_limit: f64 = %s;\n", k->is_f64 ? "0.0001" : "0.004",
+                  k->is_f64 ? "1e-6" : "1e-2");
     strbuf_puts(out, "export orch check_grad");
     print_generics(k, out);
     print_formals(k, true, out);
-    strbuf_puts(out, ") {\nvar wrong_gradients = 0;\n");
+    strbuf_puts(out, ") {\nvar wrong_gradients = 0;\nvar unknown_gradients = 0;\n");
     for (struct ast *f = k->orch->decl->orch.formals; f; f = f->next)
         if (is_written(f->symbol)) print_seed(k, f->name, f->symbol->type->rank, f->formal.type, number++, out);
     if (returns(k)) print_seed(k, "result", k->orch->result->rank, k->orch->decl->orch.result, number++, out);
@@ -258,8 +296,8 @@ static bool print_entry(struct checking *k, struct strbuf *out)
         if (k->orch->formals[i]->dir == DIR_OUT && k->orch->formals[i]->type->kind == TYPE_TENSOR)
             strbuf_printf(out, "%s(%s_run, out %s);\n", kernels_copy(k->all, k->orch->formals[i]->type->rank),
                           k->orch->formals[i]->name, k->orch->formals[i]->name);
-    strbuf_puts(out,
-                "assert wrong_gradients == 0, \"the gradient differs from the differences of the function\";\n}\n");
+    strbuf_puts(out, "assert wrong_gradients == 0, \"the gradient differs from the differences of the function\";\n"
+                     "assert unknown_gradients == 0, \"a gradient cannot be compared with differences\";\n}\n");
     return true;
 }
 
@@ -271,9 +309,33 @@ static bool refuse(struct checker *c, const struct ast *at, const char *text)
     return false;
 }
 
+static void look_at_type(struct checking *k, const struct ast *at, const struct type *t)
+{
+    if (!t || !active_is_float(t)) return;
+    k->is_f64 &= t->elem == ELEM_F64;
+    if ((t->elem == ELEM_F16 || t->elem == ELEM_BF16) && !k->narrow) k->narrow = at;
+}
+
+/* The floats of the function, and of what it calls. */
+static bool look_at(void *cx, struct ast *n)
+{
+    struct checking *k = cx;
+    const struct call *call = n->kind == AST_CALL ? call_of(n) : NULL;
+    if (n->kind == AST_FORMAL && n->symbol) look_at_type(k, n, n->symbol->type);
+    for (int i = 0; call && i < call->callee->formal_count; i++) look_at_type(k, n, call->callee->formals[i]->type);
+    if (call) look_at_type(k, n, call->callee->result);
+    return true;
+}
+
 bool check_print(struct grads *all, struct ast *item, struct ast *attr)
 {
-    struct checking k = {all, item->symbol, attr, {false}};
+    struct checking k = {.all = all, .orch = item->symbol, .attr = attr, .is_f64 = true};
+    ast_walk(item, look_at, &k);
+    if (k.narrow) {
+        refuse(all->c, k.narrow, "differences of f16 and bf16 are mostly rounding, and not compared");
+        diag_help(all->c->diag, "compare the function in f32: let its kernels take T: float, and change its formals");
+        return false;
+    }
     k.ranks[1] = true;
     for (struct ast *f = item->orch.formals; f; f = f->next) {
         const struct symbol *s = f->symbol;

@@ -62,20 +62,23 @@ static void print_rank(struct strbuf *out, const char *format, int rank, const c
     for (int i = 0; i < rank; i++) strbuf_printf(out, format, i ? ", " : "", letters[i]);
 }
 
-static const char *print_plain(struct grads *all, int rank, bool is_copy)
+enum plain { COPIES, CLEARS, SUMS };
+
+static const char *print_plain(struct grads *all, int rank, enum plain what)
 {
     static const char dims[] = "ABCDEFGH", indices[] = "ijklmnop";
+    static const char *const words[] = {"copy", "zero", "sum"};
     struct strbuf *out = &all->kernels;
-    const char *name =
-        kernels_free_name(all, arena_printf(all->c->mem, is_copy ? "grad_copy_%d" : "grad_zero_%d", rank));
+    const char *name = kernels_free_name(all, arena_printf(all->c->mem, "grad_%s_%d", words[what], rank));
     STRBUF(type);
     STRBUF(element);
     print_rank(&type, "%s%c", rank, dims);
     print_rank(&element, "%s%c", rank, indices);
-    strbuf_printf(out, "kernel %s<T: %s, %s>(", name, is_copy ? "any" : "float", strbuf_text(&type));
-    if (is_copy) strbuf_printf(out, "in x: T[%s], ", strbuf_text(&type));
-    strbuf_printf(out, "out y: T[%s]) on vector => { y[%s] = ", strbuf_text(&type), strbuf_text(&element));
-    if (is_copy)
+    strbuf_printf(out, "kernel %s<T: %s, %s>(", name, what == COPIES ? "any" : "float", strbuf_text(&type));
+    if (what != CLEARS) strbuf_printf(out, "in x: T[%s], ", strbuf_text(&type));
+    strbuf_printf(out, "%s y: T[%s]) on vector => { y[%s] %s ", what == SUMS ? "inout" : "out", strbuf_text(&type),
+                  strbuf_text(&element), what == SUMS ? "+=" : "=");
+    if (what != CLEARS)
         strbuf_printf(out, "x[%s]; }\n", strbuf_text(&element));
     else
         strbuf_puts(out, "T(0.0); }\n");
@@ -84,12 +87,18 @@ static const char *print_plain(struct grads *all, int rank, bool is_copy)
 
 const char *kernels_copy(struct grads *all, int rank)
 {
-    if (!all->copy_names[rank]) all->copy_names[rank] = print_plain(all, rank, true);
+    if (!all->copy_names[rank]) all->copy_names[rank] = print_plain(all, rank, COPIES);
     return all->copy_names[rank];
 }
 
 const char *kernels_zero(struct grads *all, int rank)
 {
-    if (!all->zero_names[rank]) all->zero_names[rank] = print_plain(all, rank, false);
+    if (!all->zero_names[rank]) all->zero_names[rank] = print_plain(all, rank, CLEARS);
     return all->zero_names[rank];
+}
+
+const char *kernels_add(struct grads *all, int rank)
+{
+    if (!all->add_names[rank]) all->add_names[rank] = print_plain(all, rank, SUMS);
+    return all->add_names[rank];
 }

@@ -217,7 +217,7 @@ struct grads {
     VEC(struct inner_gradient *) inner;
     struct ptrmap names; /* of items that were made */
     struct ptrmap words; /* all names in the module: none of an item that is made is hidden by one */
-    const char *copy_names[MAX_RANK + 1], *zero_names[MAX_RANK + 1];
+    const char *copy_names[MAX_RANK + 1], *zero_names[MAX_RANK + 1], *add_names[MAX_RANK + 1];
     int depth; /* of functions in functions */
 };
 struct known_adjoint {
@@ -235,6 +235,7 @@ const struct adjoint *kernels_adjoint(struct grads *all, const struct symbol *ke
 const char *kernels_name(struct grads *all, const struct symbol *kernel, int x, enum adjoint_form form);
 const char *kernels_copy(struct grads *all, int rank);
 const char *kernels_zero(struct grads *all, int rank);
+const char *kernels_add(struct grads *all, int rank); /* (in x, inout y) */
 const char *kernels_free_name(struct grads *all, const char *base);
 /* The formal of the kernel that a formal of its @adjoint belongs to, and whether as its bar. */
 int kernels_original(const struct symbol *kernel, const struct symbol *f, bool *is_bar);

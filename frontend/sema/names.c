@@ -364,6 +364,27 @@ static bool is_gradient(const char *name)
            (length > 9 && strcmp(name + length - 9, "_grad_add") == 0);
 }
 
+/* The gradient of a function of this file, in a function that has itself a gradient, and so is checked before it. */
+static bool refuse_gradient(struct checker *c, struct span at, const char *name)
+{
+    const size_t length = strlen(name);
+    if (!is_gradient(name)) return false;
+    const bool adds = strcmp(name + length - 4, "_add") == 0;
+    const size_t base = length - strlen(adds ? "_grad_add" : "_grad");
+    for (const struct ast *item = c->module->ast->items; item; item = item->next) {
+        if (item->kind != AST_ORCH || strlen(item->name) != base || memcmp(item->name, name, base) != 0) continue;
+        for (const struct ast *a = item->attrs; a; a = a->next) {
+            if (strcmp(a->name, adds ? "grad_add" : "grad") != 0) continue;
+            diag_error(c->diag, DIAG_E99, at,
+                       "'%s' in a function that '@grad' itself needs is not built yet: gradients are made after it",
+                       name);
+            diag_help(c->diag, "call '%s' in a function without '@grad' that no function with '@grad' calls", name);
+            return true;
+        }
+    }
+    return false;
+}
+
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module)
 {
     if (was_unknown(c, name, module)) return;
@@ -374,6 +395,7 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
             diag_note(c->diag, c->closed.data[i]->decl->name_at, "'%s' is declared in that block", name);
             return;
         }
+    if (!module && strcmp(what, "kernel or function") == 0 && refuse_gradient(c, at, name)) return;
     bool is_type = strcmp(what, "type") == 0, is_module = strcmp(what, "module") == 0,
          is_callee = strcmp(what, "kernel or function") == 0;
     const char *meaning = module ? NULL : other_meaning(c, name, is_type);
