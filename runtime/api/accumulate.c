@@ -266,7 +266,7 @@ static uint64_t room_of(const PTOTaskParam *p)
     const void *made = NULL;
     if (p->kind == PTO_PARAM_OUTPUT && p->ref) memcpy(&made, p->ref, sizeof made);
     if ((p->kind != PTO_PARAM_OUTPUT || made) && p->kind != PTO_PARAM_ACC_BY) return 0;
-    uint64_t bytes = p->rank > 0 ? (uint64_t)pto_bytes_of_(p->type) : (uint64_t)p->bytes;
+    uint64_t bytes = p->rank > 0 ? (uint64_t)pto_type_bytes((PTOType)p->type) : (uint64_t)p->bytes;
     for (int d = 0; d < p->rank && p->rank <= PTO_MAX_RANK && p->shape; d++) bytes *= (uint64_t)p->shape[d];
     return (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
 }
@@ -276,7 +276,7 @@ PTOStatus ptoi_fold_params(PTORuntime *rt, const PTOTaskParam *params, int32_t c
     PTOStatus status = ptoi_status(rt->core.run_status);
     if (!params || count > PTO_TASK_PARAMS) return status; /* the submit will refuse it */
     uint64_t room = 0;
-    for (int32_t i = 0; i < count; i++) room += room_of(&params[i]);
+    for (int32_t i = 0; rt->dist && i < count; i++) room += room_of(&params[i]);
     if (status == PTO_OK) status = ptoi_fold_for_room(rt, room);
     for (int32_t i = 0; i < count && status == PTO_OK; i++)
         if (params[i].kind != PTO_PARAM_ACC_BY) status = fold_param(rt, &params[i], NULL);

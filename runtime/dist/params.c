@@ -74,6 +74,15 @@ static void add_output(struct dist *d, struct task *k, const PTOArg *view)
     k->writes_some = true;
 }
 
+/* true: the task writes the tensor, which is its next use. */
+static inline bool note_write(struct task *k, const PTOTaskParam *p)
+{
+    const bool writes = p->kind != PTO_PARAM_INPUT;
+    k->writes_some |= writes;
+    if (p->kind == PTO_PARAM_ACC && k->accumulator < 0) k->accumulator = k->uses;
+    return writes;
+}
+
 /* The parameter is like that of the last task of the kernel. */
 static inline bool add_known(struct dist *d, struct task *k, const struct known_box *known)
 {
@@ -85,9 +94,7 @@ static inline bool add_known(struct dist *d, struct task *k, const struct known_
     u->home = ptoi_known_box_home(known, begin, d->ranks);
     if (u->home == NO_BOX) return false;
     ptoi_known_box_write(known, begin, &u->box);
-    const bool writes = p->kind != PTO_PARAM_INPUT;
-    k->writes_some |= writes;
-    if (p->kind == PTO_PARAM_ACC && k->accumulator < 0) k->accumulator = k->uses;
+    const bool writes = note_write(k, p);
     ptoi_ask_known(&d->asked, known->item, known->words - 1, known->sum);
     ptoi_ask_known(&d->asked, &begin, 1, begin * known->key_of_begin);
     take_use(k, known->tensor, known->box_elements, p->kind != PTO_PARAM_OUTPUT, writes);
@@ -100,10 +107,14 @@ static bool add_whole(struct dist *d, struct task *k)
     const PTOTaskParam *p = &k->params[k->index];
     const char *base = p->buffer;
     if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || p->rank == 0 || p->at != 0 || !p->shape) return false;
-    if (p->kind == PTO_PARAM_OUTPUT) memcpy(&base, p->ref, sizeof base);
+    if (p->kind == PTO_PARAM_OUTPUT) {
+        if (!p->ref) return false;
+        memcpy(&base, p->ref, sizeof base);
+    }
     const uint32_t buffer = ptoi_orch_holder(&d->core->orch, base);
     struct tensor *t = buffer ? d->heap[buffer] : NULL;
-    if (!t || t->base != base || t->home.rank != p->rank || t->home.unit != pto_bytes_of_(p->type)) return false;
+    if (!t || t->base != base || t->home.rank != p->rank || t->home.unit != pto_type_bytes((PTOType)p->type))
+        return false;
     struct use *const u = &k->use[k->uses];
     int64_t apart = 1;
     for (int n = p->rank - 1; n >= 0; n--) {
@@ -114,9 +125,7 @@ static bool add_whole(struct dist *d, struct task *k)
         u->box.high[n] = p->shape[n];
     }
     u->home = t->home.first;
-    const bool writes = p->kind != PTO_PARAM_INPUT;
-    k->writes_some |= writes;
-    if (p->kind == PTO_PARAM_ACC && k->accumulator < 0) k->accumulator = k->uses;
+    const bool writes = note_write(k, p);
     take_new_use(d, k, t, p->kind != PTO_PARAM_OUTPUT, writes);
     return true;
 }

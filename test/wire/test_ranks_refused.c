@@ -67,3 +67,32 @@ TEST(buffers_that_overlap_or_have_no_distribution_are_refused)
     free(w);
     medium_close(m);
 }
+
+static int never(const PTOArg *args)
+{
+    (void)args;
+    abort();
+}
+
+/* A parameter that is no place for an output is refused on ranks as it is on one. */
+static void submit_nowhere(PTORuntime *rt, void *arg)
+{
+    static const PTOKernel kernel = {.name = "never", .worker = PTO_WORKER_VECTOR, .fn = never};
+    (void)arg;
+    const PTOTaskParam params[] = {PTO_OUTPUT(NULL, 0, PTO_ARRAY(PTO_F64, 4))};
+    EXPECT(pto_submit_task(rt, &kernel, params, 1) < 0);
+}
+
+TEST(an_output_without_a_variable_is_refused)
+{
+    struct medium *m = medium_open(&(struct medium_config){.ranks = 1, .slots = 2});
+    struct wire *w = medium_wire(m, 0);
+    const struct dist_config ranks = {.wire = w, .copy_bytes = KEPT, .sends = 2};
+    PTOStatus status;
+    PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, &ranks, &status);
+    EXPECT(rt != NULL);
+    EXPECT_EQ(pto_runtime_run(rt, submit_nowhere, NULL), PTO_ERR_ARGUMENT);
+    pto_runtime_destroy(rt);
+    free(w);
+    medium_close(m);
+}
