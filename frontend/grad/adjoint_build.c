@@ -195,25 +195,13 @@ const struct eq_expr *adj_and(struct adj_work *w, const struct eq_expr *a, const
     return binary(w, EQ_AND, ELEM_BOOL, a, b);
 }
 
-static enum eq_kind opposite(enum eq_kind op)
-{
-    switch (op) {
-    case EQ_EQ: return EQ_NE;
-    case EQ_NE: return EQ_EQ;
-    case EQ_LT: return EQ_GE;
-    case EQ_GE: return EQ_LT;
-    case EQ_GT: return EQ_LE;
-    default: return EQ_GT;
-    }
-}
-
 const struct eq_expr *adj_not(struct adj_work *w, const struct eq_expr *a)
 {
     if (a->kind == EQ_NOT) return a->a;
     if (is_truth(a, true) || is_truth(a, false)) return adj_truth(w, !a->integer);
     /* of floats both a comparison and its opposite may be false */
     if (a->kind >= EQ_EQ && a->kind <= EQ_GE && (a->kind <= EQ_NE || !adj_is_float(a->a->type)))
-        return binary(w, opposite(a->kind), ELEM_BOOL, a->a, a->b);
+        return binary(w, equations_opposite(a->kind), ELEM_BOOL, a->a, a->b);
     struct eq_expr *e = adj_new(w, EQ_NOT, ELEM_BOOL);
     e->a = a;
     return e;

@@ -82,13 +82,7 @@ static bool add_gradient(struct gradient *g, struct step *s, int i, bool overwri
             *let = t->bar;
             return true;
         }
-        if (!t->is_x) {
-            const char *type = text_type(g, t->symbol->type, true);
-            if (!type)
-                return grad_refuse(g, DIAG_E99, s->call_ast->at, "let its extents be made of formals and constants",
-                                   "the gradient of '%s' has extents that are not seen here", t->symbol->name);
-            strbuf_printf(&g->out, "let %s: %s;\n", t->bar, type);
-        }
+        if (!t->is_x && !bars_declare(g, s->call_ast->at, t)) return false;
     } else {
         if (!bars_ready(g, s, t)) return false;
         bars_write(g, t);

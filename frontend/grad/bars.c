@@ -52,17 +52,21 @@ void bars_write(struct gradient *g, struct tensor *t)
     t->bar_is_written = true;
 }
 
+bool bars_declare(struct gradient *g, struct span at, const struct tensor *t)
+{
+    const char *type = text_type(g, t->symbol->type, true);
+    if (!type)
+        return grad_refuse(g, DIAG_E99, at, "let its extents be made of formals and constants",
+                           "the gradient of '%s' has extents that are not seen here", t->symbol->name);
+    strbuf_printf(&g->out, "let %s: %s;\n", t->bar, type);
+    return true;
+}
+
 bool bars_ready(struct gradient *g, struct step *at, struct tensor *t)
 {
     if (t->bar_is_ready) return true;
     t->bar_is_ready = true;
-    if (!t->is_x) {
-        const char *type = text_type(g, t->symbol->type, true);
-        if (!type)
-            return grad_refuse(g, DIAG_E99, at->ast->at, "let its extents be made of formals and constants",
-                               "the gradient of '%s' has extents that are not seen here", t->symbol->name);
-        strbuf_printf(&g->out, "let %s: %s;\n", t->bar, type);
-    }
+    if (!t->is_x && !bars_declare(g, at->ast->at, t)) return false;
     strbuf_printf(&g->out, "%s(out %s);\n", kernels_zero(g->all, t->symbol->type->rank), t->bar);
     return true;
 }

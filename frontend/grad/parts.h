@@ -196,6 +196,7 @@ bool hiding_check(struct gradient *g);
 /* ---- bars.c ---- */
 void bars_name(struct gradient *g);
 const char *bars_formal(struct gradient *g, const char *of); /* the formal of the gradient that is the bar of it */
+bool bars_declare(struct gradient *g, struct span at, const struct tensor *t); /* of no x */
 bool bars_ready(struct gradient *g, struct step *at, struct tensor *t); /* declared and filled with zeros if need be */
 bool bars_text(struct gradient *g, struct step *s, const struct grad_place *p, struct strbuf *out);
 void bars_write(struct gradient *g, struct tensor *t); /* the way back changes it */

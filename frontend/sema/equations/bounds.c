@@ -38,18 +38,6 @@ static const struct size *size_in(const struct eq_work *w, const struct eq_expr 
     return e->kind == EQ_INT && e->type == ELEM_I64 ? size_const(w->c->sizes, e->integer) : NULL;
 }
 
-static enum eq_kind opposite(enum eq_kind op)
-{
-    switch (op) {
-    case EQ_EQ: return EQ_NE;
-    case EQ_NE: return EQ_EQ;
-    case EQ_LT: return EQ_GE;
-    case EQ_GE: return EQ_LT;
-    case EQ_GT: return EQ_LE;
-    default: return EQ_GT;
-    }
-}
-
 /* Sizes are computed modulo 2^64, and proofs are about numbers without a limit.  May the two differ?  Where there is a
  * scalar, or a huge constant: extents and variables alone make no such large numbers. */
 static bool may_overflow(const struct size *a)
@@ -101,7 +89,7 @@ static void know_condition(struct eq_work *w, const struct eq_access *at, const 
         know_condition(w, at, e->a, truth);
         know_condition(w, at, e->b, truth);
     } else if (find_sides(w, e, &a, &b) && is_believed(w, at, a) && is_believed(w, at, b)) {
-        switch (truth ? e->kind : opposite(e->kind)) {
+        switch (truth ? e->kind : equations_opposite(e->kind)) {
         case EQ_EQ: facts_add_equal(f, a, b); break;
         case EQ_LT: facts_add_order(f, a, b, 1); break;
         case EQ_LE: facts_add_order(f, a, b, 0); break;
@@ -189,7 +177,7 @@ static bool holds_at(struct eq_work *w, const struct eq_access *at, const struct
     a = at_corner(w, x, a, at->var_count);
     b = at_corner(w, x, b, at->var_count);
     if (!a || !b) return false;
-    switch (truth ? e->kind : opposite(e->kind)) {
+    switch (truth ? e->kind : equations_opposite(e->kind)) {
     case EQ_EQ: return facts_prove_equal(f, a, b);
     case EQ_LT: return facts_prove_order(f, a, b, 1);
     case EQ_LE: return facts_prove_order(f, a, b, 0);

@@ -143,3 +143,15 @@ void equations_check(struct checker *c, struct symbol *kernel)
     c->facts = facts;
     destroy(&w);
 }
+
+enum eq_kind equations_opposite(enum eq_kind comparison)
+{
+    switch (comparison) {
+    case EQ_EQ: return EQ_NE;
+    case EQ_NE: return EQ_EQ;
+    case EQ_LT: return EQ_GE;
+    case EQ_GE: return EQ_LT;
+    case EQ_GT: return EQ_LE;
+    default: return EQ_GT;
+    }
+}

@@ -226,5 +226,7 @@ struct equations {
 
 /* NULL: the kernel is not in index notation, or in error. */
 static inline const struct equations *equations_of(const struct symbol *kernel) { return kernel->equations; }
+/* Of a comparison: what holds where it does not, of numbers that are no NaN. */
+enum eq_kind equations_opposite(enum eq_kind comparison);
 
 #endif
