@@ -192,7 +192,10 @@ static void emit_distribute(struct emitter *e, const struct ir_op *op)
     strbuf_printf(&b, ", &(PTODist){.type = %s, .rank = %d", c_elem_constant(v->region->base->type->elem), rank);
     print_numbers(e, &b, "shape", (struct ir_value *const *)v->extent, rank);
     if (has_cells) print_numbers(e, &b, "cell", op->distribute.cell, rank);
-    print_numbers(e, &b, "grid", op->distribute.grid, rank);
+    if (op->distribute.source)
+        print_numbers(e, &b, "grid", op->distribute.grid, rank);
+    else
+        strbuf_puts(&b, ", .is_square = true");
     out_line(e->out, "pto_dist(rt, %s});", strbuf_text(&b));
 }
 

@@ -161,8 +161,8 @@ static void put_distribution(struct dump *d, const struct ir_op *op)
     for (int k = 0; k < rank; k++) has_cells |= op->distribute.cell[k] != NULL;
     put(d, has_cells ? " in cells of" : " in bands");
     if (has_cells) put_numbers(d, op->distribute.cell, rank);
-    put(d, " on");
-    put_numbers(d, op->distribute.grid, rank);
+    put(d, op->distribute.source ? " on" : " on a square");
+    if (op->distribute.source) put_numbers(d, op->distribute.grid, rank);
 }
 
 static void put_element(struct dump *d, const struct ir_value *v)

@@ -306,7 +306,7 @@ struct ir_op {
             const struct ir_op *scope; /* the SCOPE_BEGIN that owns it; NULL: the current scope */
         } alloc;
         /* Where the cells of the tensor live, all of which is the view.  cell NULL: bands; grid NULL: its cells are not
-         * dealt */
+         * dealt; source NULL: the grid is as square as possible */
         struct {
             const struct symbol *tensor;
             const struct ir_view *view;

@@ -38,7 +38,7 @@ static bool is_use(enum ir_use_kind kind)
 static void look(void *cx, struct ir_op *op)
 {
     struct homes *h = cx;
-    if (op->kind == IR_DISTRIBUTE)
+    if (op->kind == IR_DISTRIBUTE && op->distribute.source)
         look_at_distribution(h, op);
     else if (op->kind == IR_USE && op->use.tensor && is_use(op->use.kind) && !ptrmap_get(&h->used, op->use.symbol))
         ptrmap_set(&h->used, op->use.symbol, (void *)(uintptr_t)op->use.at);

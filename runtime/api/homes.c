@@ -37,7 +37,7 @@ static bool read_distribution(PTORuntime *rt, const PTODist *dist, struct distri
     }
     *home = (struct distribution){.rank = dist->rank, .unit = (int32_t)pto_type_bytes(dist->type)};
     for (int32_t k = 0; k < dist->rank; k++) {
-        const int64_t shape = dist->shape[k], grid = dist->grid[k], cell = dist->cell[k];
+        const int64_t shape = dist->shape[k], grid = dist->is_square ? 1 : dist->grid[k], cell = dist->cell[k];
         if (shape < 0) return refuse(rt, "extent", k, shape);
         if (cell < 0) return refuse(rt, "cell", k, cell);
         if (grid < 1 || __builtin_mul_overflow(cells, grid, &cells)) return refuse_grid(rt, k, grid);
@@ -61,5 +61,5 @@ void pto_dist(PTORuntime *rt, const void *base, const PTODist *dist)
     if (!read_distribution(rt, dist, &home, &is_empty))
         ptoi_end_of_call(rt, PTO_ERR_ARGUMENT);
     else if (rt->dist && base && !is_empty)
-        ptoi_dist_say(rt->dist, base, &home);
+        ptoi_dist_say(rt->dist, base, &home, dist->is_square);
 }

@@ -3,7 +3,6 @@
  * Idea       until a task has named a tensor, or the program has waited for it, nobody has written it, and ranks have
  *            all of it or none.  So its distribution may still change.  Where the program says nothing, the cells are
  *            as large as the first piece that a task names, and the grid of ranks is as square as possible.
- * Limits     one small access that comes first makes small cells: the compiler passes no tiled view that has no '@dist'.
  * Blocks     while an array is read.
  * Invariant  what is decided here depends on the program alone, so all ranks decide the same.
  * Tests      test/wire/test_homes.c */
@@ -67,40 +66,6 @@ void ptoi_dist_give(struct dist *d, void *base, int64_t bytes, const struct dist
 
 /* ---- the distribution -------------------------------------------------------------------------------------------- */
 
-void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *home)
-{
-    struct tensor *t = ptoi_dist_tensor(d, base);
-    if (!ptoi_dist_compare(d)) return;
-    ptoi_dist_begin_step(d);
-    ptoi_ask_item(&d->asked, asked_head(ASKED_HOMES, 0, 2 * home->rank, 0, t ? t->number : UINT32_MAX));
-    for (int32_t k = 0; k < home->rank; k++) {
-        ptoi_ask(&d->asked, (uint64_t)home->cell[k]);
-        ptoi_ask(&d->asked, (uint64_t)home->grid[k]);
-    }
-    ptoi_dist_end_step(d, NULL);
-    if (!t || t->base != base || t->is_settled || ptoi_home_bytes(home) != t->bytes) return;
-    change(d, t, home);
-    ptoi_dist_settle(d, t);
-}
-
-/* The shape of the tensor, with cells as large as the view; false: the view shows none. */
-static bool read_view(const PTOArg *view, int64_t bytes, struct distribution *home)
-{
-    const int64_t unit = pto_type_bytes((PTOType)view->type);
-    int64_t elements = bytes / unit;
-    *home = (struct distribution){.rank = view->rank, .unit = (int32_t)unit};
-    for (int32_t k = 0; k < view->rank; k++) {
-        const int64_t stride = view->stride[k];
-        if (stride < 1 || elements % stride != 0) return false;
-        home->shape[k] = elements / stride;
-        home->cell[k] = view->shape[k];
-        home->grid[k] = 1;
-        if (home->cell[k] > home->shape[k]) return false;
-        elements = stride;
-    }
-    return view->rank > 0 && bytes % unit == 0 && elements == 1;
-}
-
 /* The last two dimensions that have several cells get the ranks; false: there is one cell. */
 static bool deal(struct distribution *home, int32_t ranks)
 {
@@ -123,6 +88,44 @@ static void cut_into_bands(struct distribution *home, int32_t ranks)
     while (k < home->rank - 1 && home->shape[k] == 1) k++;
     home->cell[k] = (home->shape[k] - 1) / ranks + 1;
     home->grid[k] = ranks;
+}
+
+void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *said, bool is_square)
+{
+    struct distribution home = *said;
+    struct tensor *t = ptoi_dist_tensor(d, base);
+    const bool is_cut = !is_square || deal(&home, d->ranks);
+    if (!is_cut) cut_into_bands(&home, d->ranks);
+    if (!ptoi_dist_compare(d)) return;
+    ptoi_dist_begin_step(d);
+    ptoi_ask_item(&d->asked, asked_head(ASKED_HOMES, 0, 2 * home.rank, 0, t ? t->number : UINT32_MAX));
+    for (int32_t k = 0; k < home.rank; k++) {
+        ptoi_ask(&d->asked, (uint64_t)home.cell[k]);
+        ptoi_ask(&d->asked, (uint64_t)home.grid[k]);
+    }
+    ptoi_dist_end_step(d, NULL);
+    if (!t || t->base != base || t->is_settled || ptoi_home_bytes(&home) != t->bytes) return;
+    if (!is_cut && t->buffer) return; /* one of the heap has one home, that of its first writer */
+    change(d, t, &home);
+    ptoi_dist_settle(d, t);
+}
+
+/* The shape of the tensor, with cells as large as the view; false: the view shows none. */
+static bool read_view(const PTOArg *view, int64_t bytes, struct distribution *home)
+{
+    const int64_t unit = pto_type_bytes((PTOType)view->type);
+    int64_t elements = bytes / unit;
+    *home = (struct distribution){.rank = view->rank, .unit = (int32_t)unit};
+    for (int32_t k = 0; k < view->rank; k++) {
+        const int64_t stride = view->stride[k];
+        if (stride < 1 || elements % stride != 0) return false;
+        home->shape[k] = elements / stride;
+        home->cell[k] = view->shape[k];
+        home->grid[k] = 1;
+        if (home->cell[k] > home->shape[k]) return false;
+        elements = stride;
+    }
+    return view->rank > 0 && bytes % unit == 0 && elements == 1;
 }
 
 void ptoi_dist_first_use(struct dist *d, struct tensor *t, const PTOArg *view)

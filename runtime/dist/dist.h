@@ -187,7 +187,7 @@ void ptoi_dist_settle(struct dist *d, struct tensor *t);
 bool ptoi_dist_read_piece(const struct tensor *t, const struct box *piece);
 /* What the program says before the first use of the tensor; ignored where that has been, and where it is not
  * about all of one. */
-void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *home);
+void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *home, bool is_square);
 /* A task names the view, the first of the tensor, which is not settled. */
 void ptoi_dist_first_use(struct dist *d, struct tensor *t, const PTOArg *view);
 
