@@ -14,6 +14,8 @@ static void free_gradient(struct gradient *g)
     for (size_t i = 0; i < g->steps.count; i++) {
         strbuf_free(&g->steps.data[i]->first_text);
         strbuf_free(&g->steps.data[i]->last_text);
+        if (g->steps.data[i]->plan) strbuf_free(&g->steps.data[i]->plan->copies);
+        if (g->steps.data[i]->plan) plan_forget(g->steps.data[i]);
     }
     vec_free(&g->tensors);
     vec_free(&g->calls);
@@ -168,6 +170,15 @@ static struct gradient new_gradient(struct grads *all, struct symbol *orch, cons
     return g;
 }
 
+/* `@keep(c)`; without it everything is kept. */
+static int64_t keep_of(const struct ast *orch)
+{
+    int64_t count;
+    for (const struct ast *a = orch->attrs; a; a = a->next)
+        if (strcmp(a->name, "keep") == 0 && size_is_const(a->attr.args->value, &count)) return count;
+    return 0;
+}
+
 bool function_print(struct grads *all, struct symbol *orch, const char *name, struct symbol **x, const enum adds *adds,
                     int x_count, bool is_inner, struct span at)
 {
@@ -177,6 +188,7 @@ bool function_print(struct grads *all, struct symbol *orch, const char *name, st
     for (int pass = 0; pass < 2 && again && is_good; pass++) {
         struct gradient g = new_gradient(all, orch, name, x, adds, x_count);
         g.is_inner = is_inner;
+        g.keep = is_inner ? 0 : keep_of(orch->decl);
         g.at = at;
         again = false;
         is_good = make(&g, &written, &again, &out);

@@ -9,6 +9,7 @@
  *   function.c   the head of a gradient and its two parts
  *   forth.c back.c       the two walks over the steps
  *   back_call.c          the adjoints of one call
+ *   plan.c       loops in segments, of which the way back makes the values again
  *   bars.c               where the gradient of a tensor lies, and since when
  *   keep.c               what the way back finds: values, logs, tensors of inner blocks
  *   active.c     which tensors have a gradient at all
@@ -71,7 +72,8 @@ struct step {
     struct tensor *made; /* a new tensor that it writes, or NULL */
     /* forth.c prints these around it */
     struct strbuf first_text, last_text;
-    bool is_touching; /* it, or a step inside, has to do with a tensor that has a gradient */
+    struct plan *plan; /* of a FOR in segments, or NULL */
+    bool is_touching;  /* it, or a step inside, has to do with a tensor that has a gradient */
 };
 
 /* A tensor of the function: a formal, a let, the result of a call. */
@@ -91,6 +93,9 @@ struct tensor {
     bool bar_is_written;    /* the way back changes it, so a copy of what is given is needed; found by the first pass */
     const char *kept;       /* an array around the function that has its elements for each iteration */
     const char *kept_text;  /* the element of it here */
+    bool is_copied;         /* a call copies it for the way back */
+    bool is_alive;          /* of a loop in segments: the values that are kept depend on it */
+    bool is_named;          /* likewise: more than the call that makes it names it */
 };
 
 static inline bool tensor_is_active(const struct tensor *t) { return t && t->is_varied && t->is_useful; }
@@ -115,8 +120,10 @@ struct gradient {
     struct symbol **x; /* with respect to what */
     enum adds *adds;
     int x_count;
-    bool is_inner;  /* for a caller's gradient: nothing is returned, and nothing exported */
-    struct span at; /* where it was asked for */
+    bool is_inner;               /* for a caller's gradient: nothing is returned, and nothing exported */
+    struct span at;              /* where it was asked for */
+    int64_t keep;                /* of `@keep`: so many iterations of a loop, 0: all of them */
+    const struct plan *remaking; /* the body of its loop is printed once more */
 
     struct block *body;
     struct step *returns; /* the RETURN at the end, or NULL */
@@ -202,6 +209,39 @@ bool bars_text(struct gradient *g, struct step *s, const struct grad_place *p, s
 void bars_write(struct gradient *g, struct tensor *t); /* the way back changes it */
 bool bars_clear(struct gradient *g, struct step *s, const struct grad_place *p);
 bool bars_is_met_before(struct gradient *g, struct step *s, const struct grad_place *p);
+
+/* ---- plan.c ---- */
+
+/* A tensor from outside of a loop in segments, whose value is another one when the body runs again. */
+struct remade {
+    struct tensor *tensor;
+    bool is_changed;   /* by the loop; else only after it */
+    bool is_scratch;   /* each iteration begins it anew */
+    const char *again; /* its name when the body runs again; NULL: nothing needs it */
+};
+
+struct plan {
+    struct step *loop;
+    int64_t step;
+    size_t begins_at;                       /* in the text before the loop */
+    const char *low, *high, *all;           /* bounds, and how many iterations */
+    const char *most, *count, *before_last; /* iterations of a segment, segments, those before the last one */
+    const char *segment;                    /* the variable */
+    VEC(struct remade *) remade;
+    struct strbuf copies; /* before a segment of the way forth */
+    bool is_asked;        /* something of each iteration is kept */
+    const char *why;      /* it is not possible */
+    struct span why_at;
+};
+bool plan_begin(struct gradient *g, struct step *loop); /* sets loop->plan where there is one; false: reported */
+void plan_forget(struct step *loop);
+/* Prints the way back of the loop; back: that of an iteration. */
+void plan_end(struct gradient *g, struct step *loop, const char *back);
+void plan_forth(struct gradient *g, const struct step *s, struct strbuf *out);
+const char *plan_iteration(struct gradient *g, const struct plan *p, const char *iteration);
+/* In the body once more: is the call made, the name declared? */
+bool plan_runs_again(const struct plan *p, const struct step *s);
+bool plan_names_again(struct gradient *g, const struct plan *p, const struct step *s);
 
 /* ---- back.c, back_call.c, forth.c ---- */
 bool back_block(struct gradient *g, struct block *b);
