@@ -47,6 +47,21 @@ static void print_need(struct emitter *e, const char *indent, const char *name, 
     }
 }
 
+/* Of a gradient: the loops that run in segments. */
+static void print_plans(struct emitter *e, const struct symbol *orch)
+{
+    for (const struct grad_plan *p = orch->module->plans; p; p = p->next) {
+        if (strcmp(p->function, orch->name) != 0) continue;
+        out_line(e->out, "  keeps  %s of each of %s iterations%s%s, in segments: %s: line %d  %s", p->values, p->kept,
+                 *p->copies ? ", and before each segment but the last " : "", p->copies, p->segments,
+                 line_of(e, p->loop), emit_source_text(e, p->loop));
+        out_line(e->out,
+                 "         of %d calls of an iteration, %d run once more in each segment but the last: %.2f times the "
+                 "tasks at most",
+                 p->calls, p->calls_again, p->calls ? 1.0 + (double)p->calls_again / p->calls : 1.0);
+    }
+}
+
 static void print_function(struct emitter *e, const struct symbol *orch)
 {
     const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
@@ -69,6 +84,7 @@ static void print_function(struct emitter *e, const struct symbol *orch)
         out_line(e->out, "  and   %s for every iteration of a loop: line %d  %s",
                  emit_bytes_text(e, f->iterations.data[i].bytes), line_of(e, loop->at), emit_source_text(e, says));
     }
+    print_plans(e, orch);
     const struct ir_function *function = ptrmap_get(&e->plan->function_of, orch);
     if (function) ir_each(function->body, scratch_print_bounds, e);
     for (size_t i = 0; i < f->scopes.count; i++) {
@@ -164,6 +180,26 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
         diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a lifetime earlier",
                   advised_ring(e, ring, rings, least));
     }
+}
+
+int64_t codegen_least_ring(struct front *front, const struct checked *checked, int rings)
+{
+    const struct memory_plan ring = {.kind = PLAN_RING};
+    struct plan *plan = plan_create(front, checked, &ring, false, "frames");
+    int64_t least = -1;
+    for (size_t i = 0; i < plan->orchs.count; i++) {
+        const struct symbol *orch = plan->orchs.data[i];
+        int64_t all = 0, one = 0;
+        if (!orch->decl->orch.exported) continue;
+        const struct function_bounds *f = bounds_of(plan, orch, true);
+        if (!largest_point(&f->whole, false, &all) || !largest_point(&f->safe, true, &one) || f->recursive.name)
+            continue;
+        if (f->one && f->one_bytes > one) one = f->one_bytes;
+        const int64_t share = (all + rings - 1) / rings, own = share > one ? share : one;
+        if (own > least) least = own;
+    }
+    plan_destroy(plan);
+    return least;
 }
 
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings)

@@ -21,6 +21,7 @@ static void free_gradient(struct gradient *g)
     vec_free(&g->calls);
     vec_free(&g->steps);
     vec_free(&g->again);
+    vec_free(&g->plans);
     strbuf_free(&g->out);
 }
 
@@ -154,6 +155,10 @@ static bool make(struct gradient *g, struct ptrmap *written, bool *again, struct
     strbuf_add(out, strbuf_text(&g->out), g->out.length);
     print_return(g, out);
     strbuf_puts(out, "}\n");
+    for (size_t i = 0; i < g->plans.count; i++) {
+        g->plans.data[i]->next = g->all->m->plans;
+        g->all->m->plans = g->plans.data[i];
+    }
     return !g->failed;
 }
 
@@ -170,13 +175,13 @@ static struct gradient new_gradient(struct grads *all, struct symbol *orch, cons
     return g;
 }
 
-/* `@keep(c)`; without it everything is kept. */
+/* `@keep(c)`; -1: there is none. */
 static int64_t keep_of(const struct ast *orch)
 {
     int64_t count;
     for (const struct ast *a = orch->attrs; a; a = a->next)
         if (strcmp(a->name, "keep") == 0 && size_is_const(a->attr.args->value, &count)) return count;
-    return 0;
+    return -1;
 }
 
 bool function_print(struct grads *all, struct symbol *orch, const char *name, struct symbol **x, const enum adds *adds,
@@ -189,6 +194,7 @@ bool function_print(struct grads *all, struct symbol *orch, const char *name, st
         struct gradient g = new_gradient(all, orch, name, x, adds, x_count);
         g.is_inner = is_inner;
         g.keep = is_inner ? 0 : keep_of(orch->decl);
+        g.segments = is_inner || g.keep >= 0 ? 0 : all->c->options->grad_segments;
         g.at = at;
         again = false;
         is_good = make(&g, &written, &again, &out);

@@ -120,10 +120,12 @@ struct gradient {
     struct symbol **x; /* with respect to what */
     enum adds *adds;
     int x_count;
-    bool is_inner;               /* for a caller's gradient: nothing is returned, and nothing exported */
-    struct span at;              /* where it was asked for */
-    int64_t keep;                /* of `@keep`: so many iterations of a loop, 0: all of them */
-    const struct plan *remaking; /* the body of its loop is printed once more */
+    bool is_inner;                 /* for a caller's gradient: nothing is returned, and nothing exported */
+    struct span at;                /* where it was asked for */
+    int64_t keep;                  /* of `@keep`: so many iterations of a loop, 0: all of them, -1: it is not there */
+    int segments;                  /* then so many of a loop; 0 and 1: everything is kept */
+    VEC(struct grad_plan *) plans; /* from the last one to the first */
+    const struct plan *remaking;   /* the body of its loop is printed once more */
 
     struct block *body;
     struct step *returns; /* the RETURN at the end, or NULL */
@@ -217,6 +219,7 @@ struct remade {
     struct tensor *tensor;
     bool is_changed;   /* by the loop; else only after it */
     bool is_scratch;   /* each iteration begins it anew */
+    const char *start; /* the array of its values before segments, or NULL */
     const char *again; /* its name when the body runs again; NULL: nothing needs it */
 };
 

@@ -214,29 +214,33 @@ static bool name_segments(struct gradient *g, struct plan *p)
     if (!p->low || !p->high || !p->all) return refuse(g, p, n->at, "bounds that are no formals and constants");
     p->segment = text_fresh(g, "segment");
     if (size_is_const(all, &count)) {
-        if (count <= g->keep) return false; /* all is kept; `why` stays empty */
-        p->most = arena_printf(g->mem, "%lld", (long long)g->keep);
-        p->count = arena_printf(g->mem, "%lld", (long long)((count + g->keep - 1) / g->keep));
-        p->before_last = arena_printf(g->mem, "%lld", (long long)((count + g->keep - 1) / g->keep - 1));
+        const int64_t most = g->keep > 0 ? g->keep : (count + g->segments - 1) / g->segments;
+        if (count <= most) return false; /* all is kept; `why` stays empty */
+        p->most = arena_printf(g->mem, "%lld", (long long)most);
+        p->count = arena_printf(g->mem, "%lld", (long long)((count + most - 1) / most));
+        p->before_last = arena_printf(g->mem, "%lld", (long long)((count + most - 1) / most - 1));
         return true;
     }
     p->most = text_fresh(g, "kept");
     p->count = text_fresh(g, "segments");
     p->before_last = arena_printf(g->mem, "max(%s - 1, 0)", p->count);
-    strbuf_printf(&p->loop->first_text, "let %s = max(min(%s, %lld), 1);\nlet %s = ceil_div(max(%s, 0), %s);\n",
-                  p->most, p->all, (long long)g->keep, p->count, p->all, p->most);
+    if (g->keep > 0)
+        strbuf_printf(&p->loop->first_text, "let %s = max(min(%s, %lld), 1);\n", p->most, p->all, (long long)g->keep);
+    else
+        strbuf_printf(&p->loop->first_text, "let %s = max(ceil_div(%s, %d), 1);\n", p->most, p->all, g->segments);
+    strbuf_printf(&p->loop->first_text, "let %s = ceil_div(max(%s, 0), %s);\n", p->count, p->all, p->most);
     return true;
 }
 
 bool plan_begin(struct gradient *g, struct step *loop)
 {
-    if (g->keep <= 0 || loop->in != g->body) return true;
+    if ((g->keep <= 0 && g->segments <= 1) || loop->in != g->body) return true;
     struct plan *p = arena_new(g->mem, struct plan);
     p->loop = loop;
     p->begins_at = loop->first_text.length;
     if (!find_remade(g, p) || !name_segments(g, p)) {
         vec_free(&p->remade);
-        if (!p->why) return true;
+        if (!p->why || g->keep < 0) return true; /* where none is asked for, all of it is kept */
         return grad_refuse(g, DIAG_E99, p->why_at, "write '@keep(0)', which keeps all, or none at all",
                            "'@keep' of a loop with %s is not built yet", p->why);
     }
@@ -413,7 +417,7 @@ static void print_copies(struct gradient *g, struct plan *p, struct strbuf *fort
         } else if (!r->is_changed) {
             strbuf_printf(&p->loop->first_text, "let %s = %s(%s);\n", r->again, copy, t->name);
         } else {
-            const char *start = text_fresh(g, arena_printf(g->mem, "%s_start", t->name));
+            const char *start = r->start = text_fresh(g, arena_printf(g->mem, "%s_start", t->name));
             strbuf_printf(&p->loop->first_text, "let %s: array[%s] of %s;\n", start, p->before_last, type);
             strbuf_printf(forth, "%s(%s, out %s[%s]);\n", copy, t->name, start, p->segment);
             if (t->symbol->is_var)
@@ -422,6 +426,49 @@ static void print_copies(struct gradient *g, struct plan *p, struct strbuf *fort
                 strbuf_printf(back, "let %s = %s[%s];\n", r->again, start, p->segment);
         }
     }
+}
+
+/* Statements that are calls, in what was printed. */
+static int calls_of(const char *text)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, ");\n")) != NULL; at++) count++;
+    return count;
+}
+
+/* "h_found, z_kept": what is declared before the loop; copies: those of the way forth, else the rest. */
+static const char *names_of(struct gradient *g, const struct plan *p, bool of_copies)
+{
+    STRBUF(names);
+    for (const char *at = strbuf_text(&p->loop->first_text) + p->begins_at; *at; at = strchr(at, '\n') + 1) {
+        const char *name = at + 4, *end = end_of_word(name);
+        if (strncmp(at, "let ", 4) != 0 || *end != ':') continue;
+        bool is_copy = false;
+        for (size_t i = 0; i < p->remade.count; i++)
+            is_copy |= p->remade.data[i]->start && strlen(p->remade.data[i]->start) == (size_t)(end - name) &&
+                       memcmp(p->remade.data[i]->start, name, (size_t)(end - name)) == 0;
+        if (is_copy == of_copies) strbuf_printf(&names, "%s%.*s", names.length ? ", " : "", (int)(end - name), name);
+    }
+    return arena_copy(g->mem, strbuf_text(&names), names.length);
+}
+
+static void note(struct gradient *g, const struct plan *p, const char *again, const char *back)
+{
+    struct grad_plan *new = arena_new(g->mem, struct grad_plan);
+    struct span head = p->loop->ast->at;
+    STRBUF(forth);
+    head.end = p->loop->ast->loop.body->at.begin;
+    forth_block(g, p->loop->blocks[0], &forth);
+    *new = (struct grad_plan){NULL,
+                              g->name,
+                              head,
+                              p->most,
+                              p->count,
+                              names_of(g, p, false),
+                              names_of(g, p, true),
+                              calls_of(strbuf_text(&forth)) + calls_of(back),
+                              calls_of(again)};
+    vec_push(&g->plans, new);
 }
 
 void plan_end(struct gradient *g, struct step *loop, const char *back)
@@ -440,6 +487,7 @@ void plan_end(struct gradient *g, struct step *loop, const char *back)
     g->remaking = p;
     forth_block(g, loop->blocks[0], &body);
     g->remaking = NULL;
+    note(g, p, strbuf_text(&body), back);
     strbuf_puts(&body, "}\n");
     rename_tensors(p, strbuf_text(&body), &renamed);
     strbuf_printf(&g->out, "for %s in %s - 1 .. -1 step -1 {\nif %s < %s - 1 {\n%s%s}\n%s}\n", p->segment, p->count,

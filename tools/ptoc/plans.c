@@ -1,0 +1,62 @@
+/* plans.c - how much of gradients is kept in the heap that is given.
+ * Idea       what a gradient needs is known when its text was checked and its memory planned; so the program is checked
+ *            with everything kept, then with loops in more and more segments, until it fits.
+ * Invariant  more segments make more tasks run again: the fewest that fit are taken, and where none fit those that need
+ *            least, whose heap E14 then asks for.
+ * Blocks     in reading files.
+ * Tests      test/lit/grad/plan.pto
+ */
+#include "build.h"
+#include "codegen.h"
+#include "options.h"
+
+enum { MOST_SEGMENTS = 1 << 16 };
+
+static void drop_message(void *cx, const struct diag_message *m)
+{
+    (void)cx;
+    (void)m;
+}
+
+/* The least heap ring in which the program completes; -1: it is not known, or no loop has so many segments. */
+static int64_t least_ring(const struct options *o, int segments)
+{
+    struct front_session s;
+    struct options quiet = *o;
+    int64_t least = -1;
+    quiet.diag_form = DIAG_TEXT;
+    if (session_open(&s, &quiet) != EXIT_OK) return -1;
+    diag_set_receiver(s.front.diag, drop_message, NULL);
+    s.sema.grad_segments = segments;
+    const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
+    bool is_asked = false;
+    for (int i = 0; i < checked->module_count; i++)
+        is_asked |= segments == 1 ? checked->modules[i]->gradients != NULL : checked->modules[i]->plans != NULL;
+    if (is_asked && diag_error_count(s.front.diag) == 0) least = codegen_least_ring(&s.front, checked, o->rings);
+    session_close(&s);
+    return least;
+}
+
+int plans_segments(const struct options *o)
+{
+    int64_t best, now;
+    int fewest = 1, fails = 1, fits = 0;
+    if (o->heap_bytes == 0 || (best = least_ring(o, 1)) <= o->heap_bytes) return 1;
+    for (int m = 2; m < MOST_SEGMENTS && fits == 0; m = m < 4 ? m + 1 : m + m / 3) {
+        now = least_ring(o, m);
+        if (now < 0 || now > 2 * best) break;
+        if (now < best) best = now, fewest = m;
+        *(now <= o->heap_bytes ? &fits : &fails) = m;
+    }
+    for (int m = fewest - fewest / 4, end = fewest + fewest / 3 + 1; m < end && fits == 0 && fewest > 1; m++) {
+        if ((now = least_ring(o, m)) < 0) continue;
+        if (now < best) best = now, fewest = m;
+        if (now <= o->heap_bytes) return m;
+    }
+    if (fits == 0) return fewest;
+    while (fits - fails > 1) {
+        const int m = fails + (fits - fails) / 2;
+        *(least_ring(o, m) <= o->heap_bytes ? &fits : &fails) = m;
+    }
+    return fits;
+}
