@@ -84,7 +84,7 @@ static bool back_for(struct gradient *g, struct step *s)
         return true;
     }
     if (s->plan) plan_forget(s);
-    strbuf_printf(&g->out, "for %s in %s .. %s step ", n->name, last, end);
+    strbuf_printf(&g->out, "for %s in %s .. %s step ", n->symbol->name, last, end);
     if (is_known)
         strbuf_printf(&g->out, "%lld", (long long)-step);
     else

@@ -85,7 +85,7 @@ static void print_match(struct gradient *g, const struct step *s, struct strbuf 
 
 static void print_for(struct gradient *g, const struct step *s, struct strbuf *out)
 {
-    strbuf_printf(out, "for %s in ", s->ast->name);
+    strbuf_printf(out, "for %s in ", s->ast->symbol->name);
     text_forth(g, s->ast->loop.low, out);
     strbuf_puts(out, " .. ");
     text_forth(g, s->ast->loop.high, out);

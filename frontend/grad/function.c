@@ -17,6 +17,8 @@ static void free_gradient(struct gradient *g)
         if (g->steps.data[i]->plan) strbuf_free(&g->steps.data[i]->plan->copies);
         if (g->steps.data[i]->plan) plan_forget(g->steps.data[i]);
     }
+    hiding_restore(g);
+    vec_free(&g->hiding);
     vec_free(&g->tensors);
     vec_free(&g->calls);
     vec_free(&g->steps);
@@ -140,7 +142,7 @@ static void print_return(struct gradient *g, struct strbuf *out)
 static bool make(struct gradient *g, struct ptrmap *written, bool *again, struct strbuf *out)
 {
     text_take_names(g);
-    if (!steps_read(g) || !active_find(g)) return false;
+    if (!steps_read(g) || !active_find(g) || !hiding_rename(g)) return false;
     bars_name(g);
     if (!hiding_check(g) || !copy_given(g, written) || !back_block(g, g->body) || !finish_bars(g)) return false;
     for (size_t i = 0; i < g->tensors.count; i++) {
@@ -171,7 +173,8 @@ static struct gradient new_gradient(struct grads *all, struct symbol *orch, cons
     g.adds = arena_array(g.mem, enum adds, x_count + 1);
     for (int i = 0; i < x_count; i++) g.adds[i] = adds[i];
     g.x_count = x_count;
-    g.tensor_of.mem = g.block_of.mem = g.step_of.mem = g.tainted.mem = g.names.mem = g.logs.mem = g.values.mem = g.mem;
+    g.tensor_of.mem = g.block_of.mem = g.step_of.mem = g.tainted.mem = g.names.mem = g.logs.mem = g.values.mem =
+        g.renamed.mem = g.mem;
     return g;
 }
 

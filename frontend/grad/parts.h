@@ -13,7 +13,7 @@
  *   bars.c               where the gradient of a tensor lies, and since when
  *   keep.c               what the way back finds: values, logs, tensors of inner blocks
  *   active.c     which tensors have a gradient at all
- *   hiding.c     names of the function that the way back cannot have
+ *   hiding.c     names of the function that hide others, or that the way back cannot have
  *   order.c      can one step follow another one on the same elements?
  *   steps.c      from the tree to steps
  *   kernels.c    adjoint kernels, and those that copy and fill with zeros
@@ -133,16 +133,18 @@ struct gradient {
     VEC(struct tensor *) tensors;
     VEC(struct step *) calls;
     VEC(struct step *) steps;
-    struct ptrmap tensor_of; /* symbol -> struct tensor */
-    struct ptrmap block_of;  /* scalar, alias, view: symbol -> the block that declares it */
-    struct ptrmap step_of;   /* scalar, alias, view -> its step */
-    struct ptrmap tainted;   /* scalars that depend on an element of a tensor with a gradient -> where */
-    struct ptrmap names;     /* interned names that are taken -> (void *)1 */
-    struct ptrmap logs;      /* node or symbol -> its text in the way back */
-    struct ptrmap values;    /* place -> the name of its copy */
-    struct strbuf out;       /* the way back, so far */
-    VEC(struct again) again; /* what it has declared */
-    const struct ast *own;   /* the call that is printed itself, and not its name */
+    struct ptrmap tensor_of;     /* symbol -> struct tensor */
+    struct ptrmap block_of;      /* scalar, alias, view: symbol -> the block that declares it */
+    struct ptrmap step_of;       /* scalar, alias, view -> its step */
+    struct ptrmap tainted;       /* scalars that depend on an element of a tensor with a gradient -> where */
+    struct ptrmap names;         /* interned names that are taken -> (void *)1 */
+    struct ptrmap logs;          /* node or symbol -> its text in the way back */
+    struct ptrmap renamed;       /* symbol of a local that hides another name -> its name in the function */
+    VEC(struct symbol *) hiding; /* the same symbols */
+    struct ptrmap values;        /* place -> the name of its copy */
+    struct strbuf out;           /* the way back, so far */
+    VEC(struct again) again;     /* what it has declared */
+    const struct ast *own;       /* the call that is printed itself, and not its name */
     bool failed;
 };
 
@@ -199,7 +201,11 @@ const char *keep_again(struct gradient *g, const void *key);
 void keep_note(struct gradient *g, const void *key, const char *text);
 
 /* ---- hiding.c ---- */
-/* Is a name of the function in the way of one that the gradient needs?  false: reported. */
+bool hiding_declares(const struct ast *n); /* a local */
+/* Gives locals that hide another name of the function a name of their own, until hiding_restore().  false: reported. */
+bool hiding_rename(struct gradient *g);
+void hiding_restore(struct gradient *g);
+/* Is a name of the function that of a formal of the gradient?  false: reported. */
 bool hiding_check(struct gradient *g);
 
 /* ---- bars.c ---- */

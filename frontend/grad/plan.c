@@ -267,7 +267,7 @@ static const char *edge(struct gradient *g, const struct plan *p, const char *se
 
 static void print_forth_head(struct gradient *g, const struct plan *p, struct strbuf *out)
 {
-    strbuf_printf(out, "for %s in %s .. %s(%s, %s)", p->loop->ast->name, edge(g, p, p->segment),
+    strbuf_printf(out, "for %s in %s .. %s(%s, %s)", p->loop->ast->symbol->name, edge(g, p, p->segment),
                   p->step > 0 ? "min" : "max", p->high, edge(g, p, arena_printf(g->mem, "(%s + 1)", p->segment)));
     if (p->step != 1) strbuf_printf(out, " step %lld", (long long)p->step);
 }
@@ -276,13 +276,13 @@ static void print_back_head(struct gradient *g, const struct plan *p, struct str
 {
     const char *next = edge(g, p, arena_printf(g->mem, "(%s + 1)", p->segment));
     if (p->step == 1) {
-        strbuf_printf(out, "for %s in min(%s, %s) - 1 .. %s - 1 step -1", p->loop->ast->name, p->high, next,
+        strbuf_printf(out, "for %s in min(%s, %s) - 1 .. %s - 1 step -1", p->loop->ast->symbol->name, p->high, next,
                       edge(g, p, p->segment));
         return;
     }
-    strbuf_printf(out, "for %s in %s + (min((%s + 1) * %s, %s) - 1) * %lld .. %s %s 1 step %lld", p->loop->ast->name,
-                  p->low, p->segment, p->most, p->all, (long long)p->step, edge(g, p, p->segment),
-                  p->step > 0 ? "-" : "+", (long long)-p->step);
+    strbuf_printf(out, "for %s in %s + (min((%s + 1) * %s, %s) - 1) * %lld .. %s %s 1 step %lld",
+                  p->loop->ast->symbol->name, p->low, p->segment, p->most, p->all, (long long)p->step,
+                  edge(g, p, p->segment), p->step > 0 ? "-" : "+", (long long)-p->step);
 }
 
 /* ---- which steps run again --------------------------------------------------------------------------------------- */

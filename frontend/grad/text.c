@@ -38,6 +38,7 @@ const char *text_fresh(struct gradient *g, const char *base)
 /* ---- the user's text --------------------------------------------------------------------------------------------- */
 
 struct splicing {
+    struct gradient *g;
     bool (*replace)(void *cx, struct ast *n, struct strbuf *out);
     void *cx;
     const char *text;
@@ -45,11 +46,24 @@ struct splicing {
     struct strbuf *out;
 };
 
+/* The name of a local that has another one in the gradient: hiding.c. */
+static void splice_name(struct splicing *s, const struct symbol *symbol, struct span at)
+{
+    strbuf_add(s->out, s->text + s->at, at.begin - s->at);
+    strbuf_puts(s->out, symbol->name);
+    s->at = at.end;
+}
+
 static bool splice(void *cx, struct ast *n)
 {
     struct splicing *s = cx;
     STRBUF(text);
-    if (!s->replace(s->cx, n, &text)) return true;
+    if (!s->replace(s->cx, n, &text)) {
+        const bool is_renamed = n->symbol && ptrmap_get(&s->g->renamed, n->symbol);
+        if (is_renamed && n->kind == AST_NAME) splice_name(s, n->symbol, n->at);
+        if (is_renamed && hiding_declares(n)) splice_name(s, n->symbol, n->name_at);
+        return true;
+    }
     strbuf_add(s->out, s->text + s->at, n->at.begin - s->at);
     strbuf_add(s->out, strbuf_text(&text), text.length);
     s->at = n->at.end;
@@ -59,7 +73,7 @@ static bool splice(void *cx, struct ast *n)
 void text_splice(struct gradient *g, struct ast *n, bool (*replace)(void *cx, struct ast *n, struct strbuf *out),
                  void *cx, struct strbuf *out)
 {
-    struct splicing s = {replace, cx, source_get(g->front->sources, n->at.file)->text, n->at.begin, out};
+    struct splicing s = {g, replace, cx, source_get(g->front->sources, n->at.file)->text, n->at.begin, out};
     ast_walk(n, splice, &s);
     strbuf_add(out, s.text + s.at, n->at.end - s.at);
 }
