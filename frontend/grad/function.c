@@ -222,11 +222,6 @@ const char *function_inner(struct gradient *caller, struct symbol *orch, struct 
 {
     struct grads *all = caller->all;
     const char *key = key_of(caller, x, adds, x_count);
-    if (orch->module != all->m) {
-        grad_refuse(caller, DIAG_E99, at, "copy the function into this file",
-                    "a gradient through '%s', a function of another file, is not built yet", orch->name);
-        return NULL;
-    }
     for (size_t i = 0; i < all->inner.count; i++) {
         const struct inner_gradient *known = all->inner.data[i];
         if (known->orch != orch) continue;

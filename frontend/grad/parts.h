@@ -179,6 +179,8 @@ const char *text_fresh(struct gradient *g, const char *base); /* a name that not
 void text_splice(struct gradient *g, struct ast *n, bool (*replace)(void *cx, struct ast *n, struct strbuf *out),
                  void *cx, struct strbuf *out);
 void text_forth(struct gradient *g, struct ast *n, struct strbuf *out);
+/* The name of the module in the file of the gradient; "": none, which is reported. */
+const char *text_module(struct gradient *g, const struct module *m);
 struct ast *text_root(struct ast *place); /* the NAME or CALL that a place begins with */
 /* A size as the program writes it, of names that are seen in the body; loops: and of `for`s around.  NULL: no. */
 const char *text_size(struct gradient *g, const struct size *s, bool with_loops);
