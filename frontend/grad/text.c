@@ -151,6 +151,22 @@ struct ast *text_root(struct ast *place)
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
+/* The extent of a result that the run decides is `dim(y, 0)` of the tensor of the body that has it. */
+static bool is_seen_number(struct gradient *g, const struct symbol *number)
+{
+    for (size_t i = 0; i < g->tensors.count; i++) {
+        struct tensor *t = g->tensors.data[i];
+        for (int k = 0; k < t->symbol->decided_count; k++) {
+            if (t->symbol->decided[k] != number) continue;
+            const bool is_named = t->block == g->body && !t->is_result && !t->symbol->is_var && !t->symbol->hidden &&
+                                  t->name == t->symbol->name && !ptrmap_get(&g->renamed, t->symbol);
+            if (is_named) t->is_found = true;
+            return is_named;
+        }
+    }
+    return false;
+}
+
 /* Is every name of it seen in the body of the function, or, with_loops, in the loops that declare it? */
 static bool is_seen(struct gradient *g, const struct size *a, bool with_loops)
 {
@@ -158,6 +174,7 @@ static bool is_seen(struct gradient *g, const struct size *a, bool with_loops)
     if (a->kind == SIZE_SYMBOL) {
         const struct symbol *s = a->symbol;
         if (s->kind == SYM_LOOP) return with_loops;
+        if (s->kind == SYM_LET && s->hidden && s->decided_name) return is_seen_number(g, s);
         if (s->kind == SYM_VAR || s->hidden) return false;
         if (s->kind == SYM_LET) return ptrmap_get(&g->block_of, s) == g->body;
         return (s->kind != SYM_PARAM && s->kind != SYM_CONST) || s->module == g->all->m;
