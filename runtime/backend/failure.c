@@ -1,5 +1,6 @@
 /* failure.c - see failure.h. */
 #include "failure.h"
+#include "strip.h"
 #include "shared/place.h"
 #include "shared/task.h"
 #include "debug/checked.h"
@@ -119,10 +120,12 @@ void ptoi_fail_task(struct window *w, struct run_status *run_status, const struc
                     int result)
 {
     PTOArg args[PTO_MAX_PARAMS];
-    const int count = ptoi_task_args(w, NULL, id, args);
+    const PTOKernel *kernel = ptoi_task_kernel(w, id);
+    const PTOSite *site = ptoi_task_site(w, id);
+    const int count = window_task(w, id)->flags & TASK_STRIP ? ptoi_strip_failed(w, id, &kernel, &site, args)
+                                                             : ptoi_task_args(w, NULL, id, args);
     /* the indices of its place are those of a later iteration by now */
     const struct open_functions *const here = ptoi_place_orchestrates(NULL);
-    ptoi_fail_call(w, run_status, backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id),
-                   id - w->first_id, result);
+    ptoi_fail_call(w, run_status, backend, kernel, args, count, site, id - w->first_id, result);
     ptoi_place_orchestrates(here);
 }

@@ -1,5 +1,6 @@
 /* worker.c - see worker.h. */
 #include "worker.h"
+#include "strip.h"
 #include "shared/task.h"
 #include "debug/checked.h"
 #include "debug/crash.h"
@@ -80,9 +81,14 @@ int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_
     PTOArg args[PTO_MAX_PARAMS];
     const struct task_slot *const t = window_task(w, id);
     const int count = ptoi_unpack_args(w, heap_base, t, args);
-    const int result = w->checked ? call_checked(w, backend, id, args, count)
-                                  : call(backend, ptoi_image_pointer_of(t->kernel), args, count,
-                                         ptoi_image_pointer(t->site), id - w->first_id);
+    int result;
+    if (w->checked)
+        result = call_checked(w, backend, id, args, count);
+    else if (__builtin_expect(t->flags & TASK_STRIP, 0))
+        result = ptoi_strip_run(w, backend, id, args);
+    else
+        result =
+            call(backend, ptoi_image_pointer_of(t->kernel), args, count, ptoi_image_pointer(t->site), id - w->first_id);
     if (result != 0) publish_reason(w, id);
     return result;
 }

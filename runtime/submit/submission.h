@@ -28,7 +28,8 @@ static inline enum access place_access(const struct place *pl)
 struct submission {
     struct terms terms;
     uint64_t arg_bytes, part_bytes; /* in the ring of arguments; placing.c: of them for parts */
-    uint8_t extras;                 /* TASK_TIMED, TASK_PARTS: what stands behind the arguments */
+    uint8_t extras;                 /* TASK_TIMED, TASK_PARTS, TASK_STRIP: what stands behind the arguments */
+    const struct strip_text *strip; /* where it is one */
     int accesses;                   /* in o->edges.access: in the order of the places, then Note [parts] */
     bool holds;                     /* some tensor lies in the heap */
     bool accumulates;

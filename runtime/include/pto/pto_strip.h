@@ -29,7 +29,10 @@ typedef struct PTOStripCall {
 
 /* Do loops of this run submit strips at all?  A hint that costs one load.
  * Caller     the orchestrator.  Never blocks.  Status: none. */
-static inline bool pto_takes_strips(const PTORuntime *rt) { return ((const PTOFastPath *)(const void *)rt)->takes_strips; }
+static inline bool pto_takes_strips(const PTORuntime *rt)
+{
+    return ((const PTOFastPath *)(const void *)rt)->takes_strips;
+}
 
 /* Submits the first of so many iterations as strips, where that is faster than one task after the other: how many it
  * has submitted, 0 if none.  The caller submits the others.  calls: at most PTO_STRIP_CALLS, in the order of the body;
