@@ -4,6 +4,7 @@
  * Tests      test/lit/codegen/
  */
 #include "emit.h"
+#include "passes/strips.h"
 #include "source_text.h"
 #include <ctype.h>
 #include <pto/pto_limits.h>
@@ -69,11 +70,12 @@ int emit_site(struct emitter *e, struct span at, const char *text)
                         .digest = line_digest(e, line, length),
                         .text = text,
                         .indices = names_of_loops(e)};
-    if (e->sites.count > 0) {
-        const struct site *last = &e->sites.data[e->sites.count - 1];
-        if (last->file == site.file && last->line == site.line && last->column == site.column &&
-            strcmp(last->text, text) == 0)
-            return (int)e->sites.count - 1;
+    /* the checks of a statement share its site, and a loop's calls those of its offer of strips */
+    for (size_t i = e->sites.count; i > 0 && i + STRIP_CALLS > e->sites.count; i--) {
+        const struct site *known = &e->sites.data[i - 1];
+        if (known->file == site.file && known->line == site.line && known->column == site.column &&
+            strcmp(known->text, text) == 0)
+            return (int)i - 1;
     }
     vec_push(&e->sites, site);
     return (int)e->sites.count - 1;

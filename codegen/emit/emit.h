@@ -111,6 +111,12 @@ void message_print_values(struct emitter *e, struct strbuf *b, const struct ir_m
 
 /* ---- emit_call.c ---- */
 void submit_emit(struct emitter *e, const struct ir_call *call);
+/* The lines of its parameters, and `end` behind the last one. */
+void submit_emit_params(struct emitter *e, const struct ir_call *call, const char *end);
+
+/* ---- emit_strips.c ---- */
+/* Before the loop, whose bounds are printed; true: its first iteration that is left is that of its variable's name. */
+bool strips_emit(struct emitter *e, const struct ir_op *op, const char *low, const char *high);
 void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call); /* of a function, in an expression */
 
 /* ---- emit_memory.c ---- */
