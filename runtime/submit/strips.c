@@ -17,7 +17,7 @@
 #ifdef PTO_TINY
 enum { LEAST_NS = 200, STRIP_NS = 1000, FINEST_NS = 1 };
 #else
-enum { LEAST_NS = 1200, STRIP_NS = 6000, FINEST_NS = 40 };
+enum { LEAST_NS = 1200, STRIP_NS = 6000, FINEST_NS = 80 };
 #endif
 
 /* The tensor that all iterations access through one parameter. */
