@@ -27,9 +27,9 @@ const char *strips_emit(struct emitter *e, const struct ir_op *op, const char *l
     const char *first = emit_declare(e, op->loop.symbol, arena_printf(e->mem, "%s_first", op->loop.symbol->name));
     const char *order = strips->needs_order ? arena_printf(e->mem, "%s < %s && ", first, high) : "";
     out_line(e->out, "int64_t %s = %s;", first, low);
-    out_open(e->out, "if (pto_takes_strips(rt) && %s%s - %s > 1) {", order, high, first);
+    out_open(e->out, "if (pto_takes_strips(rt) && %s%s + 1 < %s) {", order, first, high);
     out_line(e->out, "%s[%zu] = %s;", e->indices, e->loops.count, first);
-    out_line(e->out, "%s += pto_submit_strips(rt, %s - %s, (PTOStripCall[]){", first, high, first);
+    out_line(e->out, "%s = pto_submit_strips(rt, %s, %s, (PTOStripCall[]){", first, first, high);
     vec_push(&e->loops, op->loop.symbol->name);
     for (int i = 0; i < strips->count; i++)
         emit_call(e, &strips->calls[i], i + 1 < strips->count ? "," : arena_printf(e->mem, "}, %d);", strips->count));

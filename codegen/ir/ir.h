@@ -181,7 +181,7 @@ struct ir_strip_call {
 struct ir_strips {
     struct ir_strip_call *calls;
     int count;
-    bool needs_order; /* first < end has to be tested before end - first is computed */
+    bool needs_order; /* low < high has to be tested before low + 1 is computed */
 };
 
 struct ir_block {

@@ -96,7 +96,8 @@ static bool has_memory(const struct strips *s, const struct ir_argument *a)
     const struct symbol *const base = a->view->region->base;
     if (a->direction != DIR_OUT) return true;
     if (base->kind != SYM_LET) return base->kind == SYM_FORMAL && !base->place;
-    return tensor_note_of(s->plan->checked, base)->needs_alloc;
+    const struct tensor_note *const note = tensor_note_of(s->plan->checked, base);
+    return note && note->needs_alloc;
 }
 
 static struct ir_value *step_of_tensor(const struct strips *s, const struct ir_argument *a, const struct symbol *formal)
@@ -167,17 +168,16 @@ static int calls_of(const struct ir_block *body, struct ir_strip_call *calls)
     return count;
 }
 
-/* May there be a second iteration, and does the distance of the bounds stay within 64 bits?  needs_order: it does where
- * low < high. */
-static bool has_distance(struct strips *s, const struct ir_op *op, bool *needs_order)
+/* May there be a second iteration?  needs_order: its number fits in 64 bits only where low < high. */
+static bool may_repeat(struct strips *s, const struct ir_op *op, bool *needs_order)
 {
     struct ranges *const ranges = &s->plan->ranges;
     const struct interval low = range_of_expr(ranges, op->loop.source->loop.low);
     const struct interval high = range_of_expr(ranges, op->loop.source->loop.high);
     bool fits;
     const struct interval distance = range_apply(OP_SUB, high, low, &fits);
-    *needs_order = !fits;
-    return fits ? distance.hi > 1 : low.lo >= 0 || high.hi < 0;
+    *needs_order = low.hi == INT64_MAX;
+    return !fits || distance.hi > 1;
 }
 
 static void look_at_op(void *cx, struct ir_op *op)
@@ -191,7 +191,7 @@ static void look_at_op(void *cx, struct ir_op *op)
     s->variable = op->loop.symbol;
     for (int i = 0; i < count; i++)
         if (!find_steps(s, &calls[i])) return;
-    if (count == 0 || !has_distance(s, op, &needs_order)) return;
+    if (count == 0 || !may_repeat(s, op, &needs_order)) return;
     struct ir_strips *const strips = arena_new(s->plan->mem, struct ir_strips);
     *strips = (struct ir_strips){arena_array(s->plan->mem, struct ir_strip_call, count), count, needs_order};
     memcpy(strips->calls, calls, (size_t)count * sizeof *calls);

@@ -41,7 +41,7 @@ bool ptoi_threads_is_fine(void *context, const PTOKernel *kernel)
 int64_t ptoi_threads_known_ns(void *context, const PTOKernel *kernel)
 {
     struct threads *e = ((struct core *)context)->state;
-    return ptoi_grain_ns(&e->grain, kernel);
+    return ptoi_grain_usual_ns(&e->grain, kernel);
 }
 
 void ptoi_threads_enter(void *context)

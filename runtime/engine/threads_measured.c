@@ -16,7 +16,7 @@ void ptoi_threads_measured_strip(struct threads *e, const struct strip *s, int64
     const struct strip_call *call = ptoi_strip_calls(s);
     for (int c = 0; c < s->calls; c++) {
         const PTOKernel *kernel = ptoi_image_pointer_of(call[c].kernel);
-        const double part = (double)ptoi_grain_ns(&e->grain, kernel) / (double)s->expected_ns;
+        const double part = (double)ptoi_grain_usual_ns(&e->grain, kernel) / (double)s->expected_ns;
         if (part > 0) ptoi_grain_measured_away(&e->grain, kernel, (int64_t)((double)ns * part) + 1);
     }
 }

@@ -152,6 +152,7 @@ static int64_t submit(struct orchestrator *o, const PTOKernel *kernel, const PTO
         s.strip = strip;
         s.extras = TASK_STRIP;
         s.arg_bytes += ptoi_strip_bytes(strip);
+        ptoi_find_strip_accesses(o, &s);
     }
     if (s.terms.makes) status = take_outputs(o, &s);
     int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;

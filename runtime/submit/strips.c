@@ -17,7 +17,7 @@
 #ifdef PTO_TINY
 enum { LEAST_NS = 200, STRIP_NS = 1000, FINEST_NS = 1 };
 #else
-enum { LEAST_NS = 1200, STRIP_NS = 4000, FINEST_NS = 40 };
+enum { LEAST_NS = 1200, STRIP_NS = 6000, FINEST_NS = 40 };
 #endif
 
 /* The tensor that all iterations access through one parameter. */
@@ -188,7 +188,7 @@ static int64_t length(int64_t iterations, int64_t body_ns)
 {
     const int64_t least = (LEAST_NS + body_ns - 1) / body_ns, most = STRIP_NS / body_ns;
     int64_t n = iterations / ptoi_processors(); /* they may be independent of each other */
-    if (body_ns < FINEST_NS || least > iterations) return 1;
+    if (body_ns < FINEST_NS || least > iterations || most < 2) return 1;
     n = n < least ? least : n > most ? most : n;
     const int64_t strips = (iterations + n - 1) / n;
     return (iterations + strips - 1) / strips;

@@ -44,6 +44,9 @@ struct submission {
     int64_t extent[ARGUMENT_ROOM * 2 * PTO_MAX_RANK];
 };
 
+/* strip_accesses.c.  The accesses of a task that is a strip become those of its iterations. */
+void ptoi_find_strip_accesses(struct orchestrator *o, struct submission *s);
+
 /* edges.c.  Everything in the window that the task must follow, and has not completed, goes to o->edges.found, its
  * accesses to the map, its accumulators to s->exclusive.  false: no memory.  A task that is not published after all is
  * forgotten by the map: its run has failed.  alone: nothing is in flight, and the map has no room for it. */

@@ -79,7 +79,7 @@ static void loop(PTORuntime *rt, void *arg)
             memcpy(step[c], (int64_t[]){x->by_a, x->by_b, x->by_o, 2}, sizeof step[c]);
             call[c] = (PTOStripCall){&mix_kernel, &here, param[c], step[c], 4};
         }
-        if (p->by_strips && pto_takes_strips(rt)) taken = pto_submit_strips(rt, p->iterations, call, p->calls);
+        if (p->by_strips && pto_takes_strips(rt)) taken = pto_submit_strips(rt, 0, p->iterations, call, p->calls);
         assert_in_range(taken, 0, p->iterations);
         p->taken += taken;
         one_by_one(rt, p, taken);
@@ -173,7 +173,7 @@ static void failing_loop(PTORuntime *rt, void *arg)
         p[0].shape = shape;
         const int64_t step[] = {T, 1};
         const PTOStripCall call = {&failing, site, p, step, 2};
-        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, N, &call, 1) : 0;
+        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, &call, 1) : 0;
         for (int64_t n = taken; n < N; n++) {
             pto_at(rt, site);
             PTOTaskParam q[] = {PTO_INOUT(m, n * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(p[1].value.i64 + n)};
