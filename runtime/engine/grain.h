@@ -96,7 +96,7 @@ static inline int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel)
 }
 #endif
 
-/* The same, and of a kernel whose calls are fine or not the median at workers; 0: unknown. */
+/* The time of most calls, where ptoi_grain_ns is that of long ones; 0: unknown. */
 int64_t ptoi_grain_usual_ns(struct grain *g, const PTOKernel *kernel);
 
 #endif

@@ -44,8 +44,8 @@ struct role_ops {
      * ask. */
     void (*edge)(void *context, uint64_t from);
 
-    /* ---- inline execution, asked by the orchestrator; NULL, all of them: one thread has every role, and executes every
-     * task inline ---- */
+    /* ---- inline execution, asked by the orchestrator; all of them NULL: one thread has every role, and executes
+     * every task inline ---- */
     /* Is a task of this kernel shorter than what it costs to hand it over? */
     bool (*is_fine)(void *context, const PTOKernel *kernel);
     /* The window is empty, and the caller becomes the scheduler, until `leave`. */

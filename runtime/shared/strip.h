@@ -70,6 +70,21 @@ static inline const int64_t *ptoi_strip_extents(const struct strip *s)
     return (const int64_t *)(ptoi_strip_args(s) + s->args);
 }
 
+/* All arguments of the first iteration, of which `own` are those of the task (room for PTO_STRIP_PARAMS).  own NULL:
+ * tensors get no addresses. */
+void ptoi_strip_first_args(const struct strip *s, const PTOArg *own, PTOArg *args);
+/* Those of the call that failed, without addresses; how many they are. */
+int ptoi_strip_failed_args(const struct strip *s, PTOArg *args);
+
+/* The argument so many iterations later. */
+static inline void ptoi_strip_move(PTOArg *a, const struct strip_arg *by, int64_t times)
+{
+    if (by->kind == PTO_PARAM_SCALAR)
+        a->value.i64 += by->step * times;
+    else if (a->ptr)
+        a->ptr = (char *)a->ptr + by->step * times;
+}
+
 /* The strip of a task that is TASK_STRIP. */
 static inline struct strip *ptoi_task_strip(const struct window *w, uint64_t id) { return ptoi_task_extras(w, id); }
 
