@@ -4,7 +4,6 @@
  * Tests      test/lit/codegen/
  */
 #include "emit.h"
-#include "passes/strips.h"
 #include "source_text.h"
 #include <ctype.h>
 #include <pto/pto_limits.h>
@@ -70,8 +69,7 @@ int emit_site(struct emitter *e, struct span at, const char *text)
                         .digest = line_digest(e, line, length),
                         .text = text,
                         .indices = names_of_loops(e)};
-    /* the checks of a statement share its site, and a loop's calls those of its offer of strips */
-    for (size_t i = e->sites.count; i > 0 && i + STRIP_CALLS > e->sites.count; i--) {
+    for (size_t i = e->sites.count; i > 0 && e->sites.count - i <= e->offered; i--) {
         const struct site *known = &e->sites.data[i - 1];
         if (known->file == site.file && known->line == site.line && known->column == site.column &&
             strcmp(known->text, text) == 0)

@@ -102,7 +102,7 @@ void submit_emit_params(struct emitter *e, const struct ir_call *call, const cha
 {
     STRBUF(attributes);
     print_attributes(e, &attributes, call);
-    if (call->attribute_count > 0) out_more(e->out, "%s%s", strbuf_text(&attributes), call->count == 0 ? end : ",");
+    if (call->attribute_count > 0) out_more(e->out, "%s%s", strbuf_text(&attributes), call->count > 0 ? "," : end);
     for (int i = 0; i < call->count; i++) {
         STRBUF(b);
         print_task_argument(e, &b, call, i);

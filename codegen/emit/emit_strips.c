@@ -1,51 +1,40 @@
-/* emit_strips.c - the offer of strips before a loop (runtime/include/pto/pto_strip.h).
+/* emit_strips.c - before a loop: the offer to the runtime to take its first iterations as strips (pto_strip.h).
+ * Idea       the offer describes the calls of the first iteration, as the loop itself would submit them, and how much
+ *            each parameter grows.  The loop begins where the runtime has stopped.
+ * Invariant  a call in the offer and the same call in the loop have one site.
  * Tests      test/lit/codegen/strips.pto
  */
 #include "emit.h"
-#include "passes/strips.h"
 
-/* The steps of the parameters, in the order in which submit_emit() prints these. */
-static void print_steps(struct emitter *e, struct strbuf *b, const struct ir_call *call, const struct symbol *variable)
+static void emit_call(struct emitter *e, const struct ir_strip_call *c, const char *end)
 {
-    for (int i = -call->attribute_count; i < call->count; i++) {
-        const struct ir_argument *a = i < 0 ? NULL : &call->arguments[i];
-        const struct ir_value *v = !a                         ? call->attributes[0].value
-                                   : a->kind == IR_ARG_SCALAR ? a->value
-                                                              : a->view->offset;
-        if (i > -call->attribute_count) strbuf_puts(b, ", ");
-        value_print(e, b, strips_step(e->mem, v, variable), P_ANY);
-    }
-}
-
-static void emit_call(struct emitter *e, const struct strip_call *c, const struct symbol *variable, bool is_last)
-{
-    const struct ir_call *call = c->call;
+    const struct ir_call *call = c->submit->call;
     const struct kernel_names *names = ptrmap_get(&e->kernels, call->callee);
+    const int count = call->attribute_count + call->count;
     STRBUF(steps);
+    print_values(e, &steps, c->steps, count);
     out_more(e->out, "{&%s, &sites[%d], (PTOTaskParam[]){", names->object,
              emit_site(e, c->site->site.at, c->site->site.text));
     e->out->depth++;
     submit_emit_params(e, call, "},");
-    print_steps(e, &steps, call, variable);
-    out_more(e->out, " (int64_t[]){%s}, %d}%s", strbuf_text(&steps), call->count + call->attribute_count,
-             is_last ? "" : ",");
     e->out->depth--;
+    out_more(e->out, " (int64_t[]){%s}, %d}%s", strbuf_text(&steps), count, end);
 }
 
-bool strips_emit(struct emitter *e, const struct ir_op *op, const char *low, const char *high)
+const char *strips_emit(struct emitter *e, const struct ir_op *op, const char *low, const char *high)
 {
-    struct strip_loop loop;
-    if (!strips_of(op, &loop, e->mem)) return false;
-    const struct symbol *variable = op->loop.symbol;
-    const char *next = emit_declare(e, variable, arena_printf(e->mem, "%s_next", variable->name));
-    out_line(e->out, "int64_t %s = %s;", next, low);
-    out_line(e->out, "if (pto_takes_strips(rt) && %s < %s)", next, high);
-    e->out->depth++;
-    out_line(e->out, "%s = pto_submit_strips(rt, %s, %s, (PTOStripCall[]){", next, next, high);
-    vec_push(&e->loops, variable->name);
-    for (int c = 0; c < loop.count; c++) emit_call(e, &loop.calls[c], variable, c + 1 == loop.count);
+    const struct ir_strips *const strips = op->loop.strips;
+    const char *first = emit_declare(e, op->loop.symbol, arena_printf(e->mem, "%s_first", op->loop.symbol->name));
+    const char *order = strips->needs_order ? arena_printf(e->mem, "%s < %s && ", first, high) : "";
+    out_line(e->out, "int64_t %s = %s;", first, low);
+    out_open(e->out, "if (pto_takes_strips(rt) && %s%s + 1 < %s) {", order, first, high);
+    out_line(e->out, "%s[%zu] = %s;", e->indices, e->loops.count, first);
+    out_line(e->out, "%s = pto_submit_strips(rt, %s, %s, (PTOStripCall[]){", first, first, high);
+    vec_push(&e->loops, op->loop.symbol->name);
+    for (int i = 0; i < strips->count; i++)
+        emit_call(e, &strips->calls[i], i + 1 < strips->count ? "," : arena_printf(e->mem, "}, %d);", strips->count));
     e->loops.count--;
-    out_more(e->out, "}, %d);", loop.count);
-    e->out->depth--;
-    return true;
+    e->offered = (size_t)strips->count - 1;
+    out_close(e->out, "}");
+    return first;
 }
