@@ -81,8 +81,9 @@ static const int64_t *row_major(int rank, const int64_t *shape, int64_t *stride)
     return stride;
 }
 
-/* Which argument of the task has the tensor; -1: it cannot be one of a strip's. */
-static int add_tensor(struct builder *b, const PTOTaskParam *p, int64_t step, int64_t times)
+/* Which argument of the task has the tensor; -1: it cannot be one of a strip's.  first: where the first iteration has it,
+ * which is not that of another parameter with the same argument, if one goes up and the other one down. */
+static int add_tensor(struct builder *b, const PTOTaskParam *p, int64_t step, int64_t times, int64_t *first)
 {
     struct reach *const r = &b->reach[b->tensors];
     PTOTaskParam *const whole = &b->param[b->tensors];
@@ -102,6 +103,7 @@ static int add_tensor(struct builder *b, const PTOTaskParam *p, int64_t step, in
     }
     b->text.extents += 2 * r->rank;
     if (!widen(r, step, times)) return -1;
+    *first = r->first;
     for (int i = 0; i < b->tensors; i++) {
         if (!is_same(whole, r, &b->param[i], &b->reach[i])) continue;
         if (b->param[i].kind != whole->kind) { /* it is written and read */
@@ -127,12 +129,13 @@ static bool add_param(struct builder *b, const PTOTaskParam *p, int64_t step, in
         return true;
     }
     if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_INOUT) return false;
-    const int of = add_tensor(b, p, step, times);
+    int64_t first;
+    const int of = add_tensor(b, p, step, times, &first);
     if (of < 0) return false;
     const int64_t unit = pto_bytes_of_(p->type);
     arg->of = (uint8_t)of;
     arg->rank = p->rank;
-    arg->value = b->reach[of].first * unit;
+    arg->value = first * unit;
     arg->step *= unit;
     return true;
 }
