@@ -22,6 +22,7 @@ void ptoi_plain_begin(struct orchestrator *o)
                   !o->flow.meter.is_on && o->buffers.names.bytes == 0 &&
                   !(o->inlined.backend && o->inlined.backend->mirror);
     if (o->is_plain) ptoi_known_begin(&o->known);
+    o->fast.open->takes_strips = o->is_plain && o->inlined.is_allowed && o->flow.ops->known_ns;
 }
 
 #define PTO_OFTEN_(condition) __builtin_expect(!!(condition), 1)
