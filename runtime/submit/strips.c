@@ -80,8 +80,8 @@ static const int64_t *row_major(int rank, const int64_t *shape, int64_t *stride)
     return stride;
 }
 
-/* Which argument of the task has the tensor; -1: it cannot be one of a strip's.  first: where the first iteration has it,
- * which is not that of another parameter with the same argument, if one goes up and the other one down. */
+/* Which argument of the task has the tensor; -1: it cannot be one of a strip's.  first: where the first iteration has
+ * it, which is not that of another parameter with the same argument, if one goes up and the other one down. */
 static int add_tensor(struct builder *b, const PTOTaskParam *p, int64_t step, int64_t times, int64_t *first)
 {
     struct reach *const r = &b->reach[b->tensors];

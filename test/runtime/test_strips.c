@@ -145,7 +145,7 @@ TEST(results_are_those_of_single_tasks)
     EXPECT(taken > 0);
 }
 
-/* One row of tiles is read upwards and downwards.  Some of the loops are one strip, in which both read the same tiles. */
+/* One row of tiles is read upwards and downwards.  Some loops are one strip, in which both read the same tiles. */
 TEST(two_directions_in_one_row)
 {
     int64_t taken = 0;
