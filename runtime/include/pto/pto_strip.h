@@ -2,8 +2,8 @@
  *
  * Idea       where the kernels of a loop body take about as long as handing a task to a worker costs, a loop whose
  *            tensors move by constant steps hands over strips of several iterations (strip-mining): one task of the
- *            window, which calls the kernels of its iterations in their order.  It accesses all that they access, so results
- *            are those of single tasks.
+ *            window, which calls the kernels of its iterations in their order.  It accesses all that they access, so
+ *            results are those of single tasks.
  * Tests      test/runtime/test_strips.c, test/lit/run/strips.test */
 #ifndef PTO_STRIP_H
 #define PTO_STRIP_H
