@@ -4,7 +4,7 @@
  *            tensors move by constant steps hands over strips of several iterations (strip-mining): one task of the
  *            window, which calls the kernels of its iterations in their order.  It accesses all that they access, so
  *            results are those of single tasks.
- * Tests      test/runtime/test_strips.c, test/lit/run/strips.test */
+ * Tests      test/runtime/test_strips.c, test/lit/run/strips-of-loops.pto */
 #ifndef PTO_STRIP_H
 #define PTO_STRIP_H
 #include <pto/pto_runtime.h>
@@ -34,8 +34,8 @@ static inline bool pto_takes_strips(const PTORuntime *rt)
     return ((const PTOFastPath *)(const void *)rt)->takes_strips;
 }
 
-/* Submits the iterations first, first + 1 ... of a loop that goes on to end - 1 as strips, where that is faster than one
- * task after the other: the first iteration that it has not submitted, and that the caller has to.  calls: of the
+/* Submits the iterations first, first + 1 ... of a loop that goes on to end - 1 as strips, where that is faster than
+ * one task after the other: the first iteration that it has not submitted, and that the caller has to.  calls: of the
  * iteration `first`, at most PTO_STRIP_CALLS, in the order of the body; read before the function returns.
  * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: the run status; what cannot be submitted as a
  *            strip is left to the caller, whose submit reports it. */
