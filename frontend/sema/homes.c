@@ -3,7 +3,7 @@
  *            tensor, so one that a caller has given belongs to the function that has it whole: the entry, which the
  *            program exports.
  * Gives      errors; whether a tensor is distributed twice, or too late, is asked by the pass `homes`.
- * Tests      test/lit/sema/homes.pto
+ * Tests      test/lit/sema/homes.pto w02-dist.pto
  */
 #include "statements.h"
 
@@ -63,6 +63,7 @@ void homes_check(struct checker *c, struct ast *s, const struct ast *a)
         const struct region *r = s->symbol->region;
         bool is_box = r->base_rank > 0 && !r->steps;
         for (int d = 0; d < r->rank; d++) is_box &= r->base_dim[d] >= 0;
+        s->symbol->is_named = true; /* the view has done its work, also where no task names its tiles */
         if (is_box) return;
         diag_error(c->diag, DIAG_E17, a->at, "the tiles of '%s' are no boxes of '%s'", s->name, tensor->name);
         notes_bad(s);

@@ -1,7 +1,7 @@
 /* homes.c - what a program says about ranks: how many there are, and where the cells of a tensor live.
  * Idea       one rank has everything, so nothing is distributed there; what is wrong is wrong on any number of ranks.
  * Blocks     never.
- * Tests      test/wire/test_homes.c, test/lit/codegen/homes.pto */
+ * Tests      test/wire/test_homes.c, test/lit/codegen/homes.pto, test/lit/run/dist-numbers.pto */
 #include "misuse.h"
 #include "runtime.h"
 
@@ -13,6 +13,15 @@ static bool refuse(PTORuntime *rt, const char *what, int32_t dim, int64_t number
 {
     ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, rt->now.site, "pto_dist: the %s of dimension %d is %lld", what,
               dim, (long long)number);
+    return false;
+}
+
+/* A program says these numbers with '@dist', one in C with pto_dist: the text fits both. */
+static bool refuse_grid(PTORuntime *rt, int32_t dim, int64_t number)
+{
+    const char *wrong = number < 1 ? "must be at least 1" : "makes a grid of more ranks than fit in 64 bits";
+    ptoi_fail(rt->core.run_status, PTO_ERR_ARGUMENT, rt->now.site,
+              "[E15] the number %lld for dimension %d of a distribution %s", (long long)number, dim, wrong);
     return false;
 }
 
@@ -31,7 +40,7 @@ static bool read_distribution(PTORuntime *rt, const PTODist *dist, struct distri
         const int64_t shape = dist->shape[k], grid = dist->grid[k], cell = dist->cell[k];
         if (shape < 0) return refuse(rt, "extent", k, shape);
         if (cell < 0) return refuse(rt, "cell", k, cell);
-        if (grid < 1 || __builtin_mul_overflow(cells, grid, &cells)) return refuse(rt, "grid", k, grid);
+        if (grid < 1 || __builtin_mul_overflow(cells, grid, &cells)) return refuse_grid(rt, k, grid);
         *is_empty |= shape == 0;
         home->shape[k] = shape;
         home->grid[k] = grid;

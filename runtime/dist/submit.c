@@ -18,7 +18,7 @@ static PTOStatus bring_piece(struct dist *d, struct tensor *t, const struct box 
 {
     if (home == rank || !ptoi_copies_keep(&d->copies, home, rank)) return PTO_OK;
     if (ptoi_copies_hold(&d->copies, &t->copies, &t->home, home, rank, piece)) {
-        d->copies.used_again += home == d->me || rank == d->me;
+        d->copies.used_again += rank == d->me; /* counted where the piece is needed, as a message where it is sent */
         return PTO_OK;
     }
     const int32_t source = ptoi_copies_source(&d->copies, &t->copies, &t->home, home, rank, piece);

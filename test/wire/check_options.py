@@ -198,6 +198,8 @@ class Options(Check):
                      r"Microseconds of the run: least [1-9]\d* \(rank \d\), mean [\d.]+, most"):
             self.expect("no line " + line, len(re.findall("^" + line, self.stats, re.M)) == 1, self.stats)
         self.expect("a line of nothing", "Stalls of the heap ring" not in self.stats, self.stats)
+        self.same("multiply", ["--stats"], 2)  # each of 32 tiles of A is needed for 4 tiles of C, and sent once
+        self.expect("a saved piece counts once, where it is needed", self.spread_of("Pieces that a copy has saved", self.stats) == {0: 96, 1: 96}, self.stats)
         square = "a grid of 2x2 needs fewer messages: --dist A=:2x2, @dist(2, 2)"
         self.same("multiply", ["--stats", "--copies", "0", "--dist", "A=64x64:4x1"], 4)
         self.expect("no advice for a grid", square in self.stats, self.stats)

@@ -162,7 +162,8 @@ TEST(a_distribution_that_is_none_is_refused_on_one_rank_too)
     struct program p = {.shared = (struct shared *)(uintptr_t)s, .matrix = matrix};
     for (int k = 0; k < 3; k++) {
         EXPECT_EQ(s->status[k], PTO_ERR_ARGUMENT);
-        EXPECT(strstr(s->text[k], "pto_dist: the grid of dimension 1 is 0") != NULL);
+        EXPECT(strstr(s->text[k], "error[E15]: the number 0 for dimension 1 of a distribution must be at least 1") !=
+               NULL);
     }
     PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
     EXPECT_EQ(pto_runtime_run(rt, orchestrate, &p), PTO_ERR_ARGUMENT);
