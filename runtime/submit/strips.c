@@ -205,11 +205,9 @@ static void count_strip(struct orchestrator *o, PTOWorkerType worker, int64_t ta
     o->fast.tasks[worker] += tasks - 1; /* beside the one that the scheduler counts */
 }
 
-int64_t ptoi_orch_submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
+static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
 {
     struct builder b;
-    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
-    if (count > PTO_STRIP_CALLS) return 0;
     const int64_t body_ns = time_of_body(o, calls, count);
     const int64_t n = body_ns > 0 ? length(iterations, body_ns) : 1;
     if (n < 2) return 0;
@@ -224,4 +222,14 @@ int64_t ptoi_orch_submit_strips(struct orchestrator *o, int64_t iterations, cons
         from += times;
     }
     return iterations;
+}
+
+int64_t ptoi_orch_submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
+{
+    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
+    if (count > PTO_STRIP_CALLS) return 0;
+    const enum orchestrator_cause cause = ptoi_meter_enter(&o->flow.meter, CAUSE_SUBMIT);
+    const int64_t taken = submit_strips(o, iterations, calls, count);
+    ptoi_meter_enter(&o->flow.meter, cause);
+    return taken;
 }
