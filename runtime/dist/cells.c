@@ -3,7 +3,7 @@
  * Idea       until a task has named a tensor, or the program has waited for it, nobody has written it, and ranks have
  *            all of it or none.  So its distribution may still change.  Where the program says nothing, the cells are
  *            as large as the first piece that a task names, and the grid of ranks is as square as possible.
- * Limits     one small access that comes first makes small cells: the compiler passes no tiled view that has no '@dist'.
+ * Limits     one small access that comes first makes small cells: the compiler passes no tiled view without '@dist'.
  * Blocks     while an array is read.
  * Invariant  what is decided here depends on the program alone, so all ranks decide the same.
  * Tests      test/wire/test_homes.c */
