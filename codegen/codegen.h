@@ -95,6 +95,17 @@ void codegen_tasks(struct front *front, const struct checked *checked, const str
 void codegen_tasks_of(struct front *front, const struct checked *checked, const struct symbol *orch,
                       struct strbuf *out);
 
+/* Of dimensions and integer formals of the entry: what a run is given. */
+struct codegen_run {
+    const char *entry; /* NULL: every exported function */
+    const struct define *values;
+    int value_count;
+};
+/* The bytes of a heap ring in which every exported function completes, of those whose need is a number in that run; -1:
+ * of none it is. */
+int64_t codegen_least_ring(struct front *front, const struct checked *checked, int rings,
+                           const struct codegen_run *run);
+
 /* E14 for what surely does not fit into so many rings of so many bytes. */
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings);
 

@@ -24,6 +24,7 @@ THEMES = [
     ("pto_call.h", "Programs that are loaded"),
     ("pto_scratch.h", "For kernels of generated C: scratch"),
     ("pto_equations.h", "For kernels of generated C: index notation"),
+    ("pto_strip.h", "For generated C: strips of loops"),
     ("pto_program.h", "For generated C: checks, frames and the table of entries"),
 ]
 

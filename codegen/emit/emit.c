@@ -69,11 +69,11 @@ int emit_site(struct emitter *e, struct span at, const char *text)
                         .digest = line_digest(e, line, length),
                         .text = text,
                         .indices = names_of_loops(e)};
-    if (e->sites.count > 0) {
-        const struct site *last = &e->sites.data[e->sites.count - 1];
-        if (last->file == site.file && last->line == site.line && last->column == site.column &&
-            strcmp(last->text, text) == 0)
-            return (int)e->sites.count - 1;
+    for (size_t i = e->sites.count; i > 0 && e->sites.count - i <= e->offered; i--) {
+        const struct site *known = &e->sites.data[i - 1];
+        if (known->file == site.file && known->line == site.line && known->column == site.column &&
+            strcmp(known->text, text) == 0)
+            return (int)i - 1;
     }
     vec_push(&e->sites, site);
     return (int)e->sites.count - 1;

@@ -3,7 +3,7 @@
  *   emit_c.c                        the order of the file, functions
  *   emit_table.c emit_params.c emit_header.c
  *                                   entries, the table; params; --emit=header
- *   emit_op.c                       operations
+ *   emit_op.c emit_strips.c         operations; what stands before a loop that is handed over in strips
  *   emit_kernel.c emit_scratch.c emit_memory.c
  *                                   the C around a kernel; its scratch tensors; frames
  *   emit_value.c emit_view.c emit_call.c emit_check.c
@@ -44,6 +44,7 @@ struct emitter {
     struct out *out;
     struct names names;
     VEC(struct site) sites;
+    size_t offered;       /* so many sites before the last one are those of the loop that is printed, too */
     const char *digested; /* the line whose digest is known: that of the last site */
     uint32_t line_digest;
     int submits;                            /* calls of pto_submit_task that were printed */
@@ -111,7 +112,12 @@ void message_print_values(struct emitter *e, struct strbuf *b, const struct ir_m
 
 /* ---- emit_call.c ---- */
 void submit_emit(struct emitter *e, const struct ir_call *call);
+void submit_emit_params(struct emitter *e, const struct ir_call *call, const char *end); /* end: behind the last one */
 void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call); /* of a function, in an expression */
+
+/* ---- emit_strips.c ---- */
+/* Before the loop, whose bounds are printed: the variable with its first iteration that is left. */
+const char *strips_emit(struct emitter *e, const struct ir_op *op, const char *low, const char *high);
 
 /* ---- emit_memory.c ---- */
 void frame_emit(struct emitter *e, const struct ir_op *op);

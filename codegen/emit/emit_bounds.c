@@ -6,6 +6,7 @@
 #include "codegen.h"
 #include "emit.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *emit_bytes_text(struct emitter *e, const struct size *s)
@@ -47,6 +48,21 @@ static void print_need(struct emitter *e, const char *indent, const char *name, 
     }
 }
 
+/* Of a gradient: the loops that run in segments. */
+static void print_plans(struct emitter *e, const struct symbol *orch)
+{
+    for (const struct grad_plan *p = orch->module->plans; p; p = p->next) {
+        if (strcmp(p->function, orch->name) != 0) continue;
+        out_line(e->out, "  keeps  %s of each of %s iterations%s%s, in segments: %s: line %d  %s", p->values, p->kept,
+                 *p->copies ? ", and before each segment but the last " : "", p->copies, p->segments,
+                 line_of(e, p->loop), emit_source_text(e, p->loop));
+        out_line(e->out,
+                 "         of %d calls of an iteration, %d run once more in each segment but the last: %.2f times the "
+                 "tasks at most",
+                 p->calls, p->calls_again, p->calls ? 1.0 + (double)p->calls_again / p->calls : 1.0);
+    }
+}
+
 static void print_function(struct emitter *e, const struct symbol *orch)
 {
     const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
@@ -69,6 +85,7 @@ static void print_function(struct emitter *e, const struct symbol *orch)
         out_line(e->out, "  and   %s for every iteration of a loop: line %d  %s",
                  emit_bytes_text(e, f->iterations.data[i].bytes), line_of(e, loop->at), emit_source_text(e, says));
     }
+    print_plans(e, orch);
     const struct ir_function *function = ptrmap_get(&e->plan->function_of, orch);
     if (function) ir_each(function->body, scratch_print_bounds, e);
     for (size_t i = 0; i < f->scopes.count; i++) {
@@ -165,6 +182,73 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
                   advised_ring(e, ring, rings, least));
     }
 }
+
+/* ---- the heap of a run ---- */
+
+/* The symbols of the function that the run gives a value. */
+struct given {
+    struct size_table *sizes;
+    const struct symbol *symbol[2 * MAX_FORMALS];
+    const struct size *value[2 * MAX_FORMALS];
+    int count;
+};
+
+static void give(struct given *g, const struct codegen_run *run, const struct symbol *s)
+{
+    for (int i = 0; i < run->value_count && g->count < 2 * MAX_FORMALS; i++) {
+        char *end;
+        const int64_t value = strtoll(run->values[i].value, &end, 10);
+        if (strcmp(run->values[i].name, s->name) != 0 || *end || end == run->values[i].value) continue;
+        g->symbol[g->count] = s;
+        g->value[g->count++] = size_const(g->sizes, value);
+    }
+}
+
+static struct given given_to(const struct checked *checked, const struct symbol *orch, const struct codegen_run *run)
+{
+    struct given g = {.sizes = checked->sizes};
+    for (int i = 0; i < orch->dim_count; i++) give(&g, run, orch->dims[i]);
+    for (int i = 0; i < orch->formal_count; i++)
+        if (type_is_scalar(orch->formals[i]->type)) give(&g, run, orch->formals[i]);
+    return g;
+}
+
+/* The largest of the points in that run; false: a size is not known. */
+static bool largest_given(const struct given *g, const struct bound *b, bool of_fresh, int64_t *largest)
+{
+    for (int i = 0; i < b->point_count; i++) {
+        int64_t bytes;
+        const struct size *s = of_fresh ? b->point[i].fresh : b->point[i].bytes;
+        if (s && g->count > 0) s = size_substitute(g->sizes, s, g->symbol, g->value, g->count);
+        if (!s || !size_is_const(s, &bytes)) return false;
+        if (bytes > *largest) *largest = bytes;
+    }
+    return !b->unknown.name;
+}
+
+int64_t codegen_least_ring(struct front *front, const struct checked *checked, int rings, const struct codegen_run *run)
+{
+    const struct memory_plan ring = {.kind = PLAN_RING};
+    struct plan *plan = plan_create(front, checked, &ring, false, "frames");
+    int64_t least = -1;
+    for (size_t i = 0; i < plan->orchs.count; i++) {
+        const struct symbol *orch = plan->orchs.data[i];
+        int64_t all = 0, one = 0;
+        if (!orch->decl->orch.exported || (run->entry && strcmp(run->entry, orch->name) != 0)) continue;
+        const struct function_bounds *f = bounds_of(plan, orch, true);
+        const struct given given = given_to(checked, orch, run);
+        if (!largest_given(&given, &f->whole, false, &all) || !largest_given(&given, &f->safe, true, &one) ||
+            f->recursive.name)
+            continue;
+        if (f->one && f->one_bytes > one) one = f->one_bytes;
+        const int64_t share = (all + rings - 1) / rings, own = share > one ? share : one;
+        if (own > least) least = own;
+    }
+    plan_destroy(plan);
+    return least;
+}
+
+/* ---- E14 ---- */
 
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings)
 {

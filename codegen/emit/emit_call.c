@@ -98,29 +98,28 @@ static void print_attributes(struct emitter *e, struct strbuf *b, const struct i
     }
 }
 
+void submit_emit_params(struct emitter *e, const struct ir_call *call, const char *end)
+{
+    STRBUF(attributes);
+    print_attributes(e, &attributes, call);
+    if (call->attribute_count > 0) out_more(e->out, "%s%s", strbuf_text(&attributes), call->count > 0 ? "," : end);
+    for (int i = 0; i < call->count; i++) {
+        STRBUF(b);
+        print_task_argument(e, &b, call, i);
+        out_more(e->out, "%s%s", strbuf_text(&b), i + 1 < call->count ? "," : end);
+    }
+}
+
 void submit_emit(struct emitter *e, const struct ir_call *call)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, call->callee);
-    STRBUF(attributes);
-    print_attributes(e, &attributes, call);
     if (call->count == 0 && call->attribute_count == 0) {
         out_line(e->out, "pto_submit_task(rt, &%s, NULL, 0);", names->object); /* always a call */
         return;
     }
     out_line(e->out, "pto_submit_task(rt, &%s, (PTOTaskParam[]){", names->object);
     e->submits++;
-    if (call->count == 0)
-        out_more(e->out, "%s }, %d);", strbuf_text(&attributes), call->attribute_count);
-    else if (call->attribute_count > 0)
-        out_more(e->out, "%s,", strbuf_text(&attributes));
-    for (int i = 0; i < call->count; i++) {
-        STRBUF(b);
-        print_task_argument(e, &b, call, i);
-        if (i + 1 < call->count)
-            out_more(e->out, "%s,", strbuf_text(&b));
-        else
-            out_more(e->out, "%s }, %d);", strbuf_text(&b), call->count + call->attribute_count);
-    }
+    submit_emit_params(e, call, arena_printf(e->mem, " }, %d);", call->count + call->attribute_count));
 }
 
 /* ---- functions ---- */

@@ -402,9 +402,11 @@ static void put_for(struct dump *d, const struct ir_op *op)
     put_value(d, op->loop.low);
     put(d, " .. ");
     put_value(d, op->loop.high);
-    if (op->loop.by == 1) return;
-    put(d, " step ");
-    put_value(d, op->loop.step);
+    if (op->loop.by != 1) {
+        put(d, " step ");
+        put_value(d, op->loop.step);
+    }
+    if (op->loop.strips) put(d, " in strips");
 }
 
 static void put_operands(struct dump *d, const struct ir_op *op)

@@ -172,6 +172,18 @@ struct ir_call {
     const void **flags;
 };
 
+/* A loop that may be handed over in strips, several iterations as one task: the calls of kernels that its body consists
+ * of, each with its SITE. */
+struct ir_strip_call {
+    const struct ir_op *site, *submit;
+    struct ir_value **steps; /* what each attribute, then each argument, grows by: elements of an offset, or integers */
+};
+struct ir_strips {
+    struct ir_strip_call *calls;
+    int count;
+    bool needs_order; /* low < high has to be tested before low + 1 is computed */
+};
+
 struct ir_block {
     struct ir_op *first, *last;
     struct span at;     /* of the language's block */
@@ -390,7 +402,8 @@ struct ir_op {
             enum ir_loop_form form;
             /* for; by: the step where it is known, else 0; step is set for COUNTED */
             struct ir_block *body;
-            const struct ast *source; /* the statement */
+            const struct ir_strips *strips; /* set by the pass `strips`; NULL: one task for each call */
+            const struct ast *source;       /* the statement */
         } loop;
         /* while and do-while.  test: what must be evaluated as statements before the condition; NULL: nothing.  begin:
          * of a do-while with such a test, the variable that is true in the first iteration. */

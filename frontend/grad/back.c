@@ -44,6 +44,16 @@ static const char *size_or(struct gradient *g, const struct size *a, const char 
     return known ? known : text;
 }
 
+/* The way back of the block, apart: how its loop runs depends on what is kept of it. */
+static bool take_inner(struct gradient *g, struct block *b, struct strbuf *out)
+{
+    const size_t mark = g->out.length;
+    const bool is_good = inner(g, b);
+    strbuf_puts(out, strbuf_text(&g->out) + mark);
+    strbuf_cut(&g->out, mark);
+    return is_good;
+}
+
 static bool back_for(struct gradient *g, struct step *s)
 {
     struct ast *n = s->ast;
@@ -66,13 +76,20 @@ static bool back_for(struct gradient *g, struct step *s)
                    ? size_or(g, h ? size_sub(t, h, one) : NULL, arena_printf(g->mem, "%s - 1", high))
                    : arena_printf(g->mem, "%s + (ceil_div(%s - %s, %s) - 1) * %s", low, high, low, by, by);
     }
-    strbuf_printf(&g->out, "for %s in %s .. %s step ", n->name, last, end);
+    STRBUF(back);
+    if (!plan_begin(g, s)) return false;
+    const bool is_good = take_inner(g, s->blocks[0], &back);
+    if (is_good && s->plan && s->plan->is_asked) {
+        plan_end(g, s, strbuf_text(&back));
+        return true;
+    }
+    if (s->plan) plan_forget(s);
+    strbuf_printf(&g->out, "for %s in %s .. %s step ", n->symbol->name, last, end);
     if (is_known)
         strbuf_printf(&g->out, "%lld", (long long)-step);
     else
         strbuf_printf(&g->out, "-%s", by);
-    const bool is_good = inner(g, s->blocks[0]);
-    strbuf_putc(&g->out, '\n');
+    strbuf_printf(&g->out, "%s\n", strbuf_text(&back));
     return is_good;
 }
 

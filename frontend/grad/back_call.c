@@ -223,6 +223,8 @@ static bool attribute_argument(struct gradient *g, struct step *s, const struct 
 static const char *name_beside(struct gradient *g, const struct step *s, const struct symbol *f)
 {
     const struct ast *callee = s->call_ast->call.callee;
+    if (g->orch->module != g->all->m && f->module != g->all->m)
+        return arena_printf(g->mem, "%s.%s", text_module(g, f->module), f->name);
     if (callee->kind != AST_MEMBER) return f->name;
     return arena_printf(g->mem, "%s.%s", callee->member.object->name, f->name);
 }

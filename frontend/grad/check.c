@@ -345,6 +345,9 @@ bool check_print(struct grads *all, struct ast *item, struct ast *attr)
             return refuse(all->c, f, "a function with such a formal is not compared yet");
         if (active_is_float(s->type)) k.ranks[s->type->rank] = true;
     }
+    if (returns(&k) && item->symbol->result_place->decided_count > 0)
+        return refuse(all->c, item->orch.result,
+                      "a function whose result has extents that the run decides is not compared yet");
     if (returns(&k)) k.ranks[item->symbol->result->rank] = true;
     for (int rank = 1; rank <= MAX_RANK; rank++)
         if (k.ranks[rank]) print_kernels(all, rank);

@@ -22,12 +22,14 @@ static void print_attributes(struct gradient *g, const struct ast *n, struct str
 static void print_call(struct gradient *g, const struct step *s, struct strbuf *out)
 {
     const struct ast *outer = g->own;
+    if (g->remaking && !plan_runs_again(g->remaking, s)) return;
     g->own = s->call_ast;
     if (s->made && s->made->kept) {
         print_attributes(g, s->ast, out);
         strbuf_printf(out, "%s = ", s->made->kept_text);
         text_forth(g, s->call_ast, out);
-        strbuf_printf(out, ";\nlet %s = %s;\n", s->made->name, s->made->kept_text);
+        strbuf_puts(out, ";\n");
+        if (!g->remaking || s->made->is_named) strbuf_printf(out, "let %s = %s;\n", s->made->name, s->made->kept_text);
     } else if (s->ast->kind == AST_CALL || s->ast->kind == AST_RETURN) {
         strbuf_printf(out, "let %s = ", s->made ? s->made->name : "result_value");
         text_forth(g, s->call_ast, out);
@@ -83,7 +85,7 @@ static void print_match(struct gradient *g, const struct step *s, struct strbuf 
 
 static void print_for(struct gradient *g, const struct step *s, struct strbuf *out)
 {
-    strbuf_printf(out, "for %s in ", s->ast->name);
+    strbuf_printf(out, "for %s in ", s->ast->symbol->name);
     text_forth(g, s->ast->loop.low, out);
     strbuf_puts(out, " .. ");
     text_forth(g, s->ast->loop.high, out);
@@ -100,6 +102,7 @@ static void print_step(struct gradient *g, const struct step *s, struct strbuf *
     switch (s->kind) {
     case STEP_CALL: print_call(g, s, out); break;
     case STEP_LET: {
+        if (g->remaking && !plan_names_again(g, g->remaking, s)) break;
         const struct tensor *t = ptrmap_get(&g->tensor_of, s->ast->symbol);
         if (t && t->kept)
             strbuf_printf(out, "let %s = %s;\n", t->name, t->kept_text);
@@ -107,7 +110,10 @@ static void print_step(struct gradient *g, const struct step *s, struct strbuf *
             print_line(g, s->ast, out);
         break;
     }
-    case STEP_FOR: print_for(g, s, out); break;
+    case STEP_ALIAS:
+        if (!g->remaking || plan_names_again(g, g->remaking, s)) print_line(g, s->ast, out);
+        break;
+    case STEP_FOR: s->plan ? plan_forth(g, s, out) : print_for(g, s, out); break;
     case STEP_WHILE:
         if (s->ast->kind == AST_WHILE) {
             strbuf_puts(out, "while ");
@@ -142,8 +148,13 @@ static void print_step(struct gradient *g, const struct step *s, struct strbuf *
         print_inner(g, s->blocks[0], out);
         strbuf_putc(out, '\n');
         break;
-    case STEP_DROP: print_drop(g, s, out); break;
+    case STEP_DROP:
+        if (!g->remaking) print_drop(g, s, out);
+        break;
     case STEP_RETURN: break;
+    case STEP_PLAIN:
+        if (g->remaking) break;
+        __attribute__((fallthrough));
     default:
         if (!g->is_inner || s->ast->kind != AST_PRINT) print_line(g, s->ast, out); /* else it was printed already */
         break;

@@ -14,11 +14,16 @@ static void free_gradient(struct gradient *g)
     for (size_t i = 0; i < g->steps.count; i++) {
         strbuf_free(&g->steps.data[i]->first_text);
         strbuf_free(&g->steps.data[i]->last_text);
+        if (g->steps.data[i]->plan) strbuf_free(&g->steps.data[i]->plan->copies);
+        if (g->steps.data[i]->plan) plan_forget(g->steps.data[i]);
     }
+    hiding_restore(g);
+    vec_free(&g->hiding);
     vec_free(&g->tensors);
     vec_free(&g->calls);
     vec_free(&g->steps);
     vec_free(&g->again);
+    vec_free(&g->plans);
     strbuf_free(&g->out);
 }
 
@@ -44,7 +49,33 @@ static void add_bar(struct gradient *g, const char *mark, const char *name, stru
     add_text(g, type, out);
 }
 
-static bool print_formals(struct gradient *g, struct strbuf *out)
+struct numbers {
+    struct gradient *g;
+    const char *name[MAX_RANK]; /* of the extents that the run decides, in the seed of the result */
+    int count;
+};
+
+static bool name_number(void *cx, struct ast *n, struct strbuf *out)
+{
+    struct numbers *d = cx;
+    if (n->kind != AST_DECIDED) return false;
+    const char *name = text_fresh(d->g, arena_printf(d->g->mem, "%s_result", n->name));
+    if (d->count < MAX_RANK) d->name[d->count++] = name;
+    strbuf_puts(out, name);
+    return true;
+}
+
+/* A `let` in the text: the checker makes others, for `return f(x);`. */
+static bool is_written_name(struct gradient *g, const struct tensor *t)
+{
+    const struct ast *d = t ? t->symbol->decl : NULL;
+    if (!d || d->kind != AST_LET || t->symbol->hidden || t->symbol->is_var) return false;
+    const size_t length = strlen(d->name);
+    return d->name_at.end - d->name_at.begin == length &&
+           memcmp(source_get(g->front->sources, d->name_at.file)->text + d->name_at.begin, d->name, length) == 0;
+}
+
+static bool print_formals(struct gradient *g, struct numbers *numbers, struct strbuf *out)
 {
     const struct ast *d = g->orch->decl;
     int count = g->orch->formal_count + g->x_count;
@@ -59,11 +90,12 @@ static bool print_formals(struct gradient *g, struct strbuf *out)
     }
     if (g->orch->result_place && active_is_float(g->orch->result)) {
         count++;
-        if (g->orch->result_place->decided_count)
+        if (g->orch->result_place->decided_count && !is_written_name(g, g->result))
             return grad_refuse(
-                g, DIAG_E99, d->orch.result->at, "give the result extents of formals",
-                "the gradient of a function whose result has extents that the run decides is not built yet");
-        add_bar(g, "in", g->result ? g->result->bar_formal : bars_formal(g, "result"), d->orch.result, out);
+                g, DIAG_E99, d->orch.result->at, "return a tensor that a 'let' of the function names",
+                "the gradient of a result with extents that the run decides is not built yet for a 'var' or a call");
+        strbuf_printf(out, ", in %s: ", g->result ? g->result->bar_formal : bars_formal(g, "result"));
+        text_splice(g, d->orch.result, name_number, numbers, out);
     }
     for (int i = 0; i < g->x_count; i++) {
         const bool changes = active_writes(g->x[i]->dir);
@@ -76,17 +108,30 @@ static bool print_formals(struct gradient *g, struct strbuf *out)
     return true;
 }
 
-static bool print_head(struct gradient *g, struct strbuf *out)
+/* The seed has the extents of the result: only the run can compare them. */
+static void print_asserts(struct gradient *g, const struct numbers *numbers, struct strbuf *out)
+{
+    const struct type *t = g->orch->result;
+    for (int d = 0, i = 0; i < numbers->count && d < t->rank; d++)
+        if (t->extent[d]->kind == SIZE_SYMBOL && t->extent[d]->symbol->decided_name)
+            strbuf_printf(out, "assert dim(%s, %d) == %s, \"the seed has the extents of the result\";\n",
+                          g->result->name, d, numbers->name[i++]);
+}
+
+static bool print_head(struct gradient *g, struct numbers *numbers, struct strbuf *out)
 {
     const struct ast *d = g->orch->decl;
     if (d->orch.exported && !g->is_inner) strbuf_puts(out, "export ");
+    STRBUF(formals);
+    if (!print_formals(g, numbers, &formals)) return false;
+    const char *between = "<";
     strbuf_printf(out, "orch %s", g->name);
-    for (struct ast *n = d->orch.generics; n; n = n->next) {
-        strbuf_puts(out, n == d->orch.generics ? "<" : ", ");
+    for (struct ast *n = d->orch.generics; n; n = n->next, between = ", ") {
+        strbuf_puts(out, between);
         add_text(g, n, out);
     }
-    strbuf_puts(out, d->orch.generics ? ">(" : "(");
-    if (!print_formals(g, out)) return false;
+    for (int i = 0; i < numbers->count; i++, between = ", ") strbuf_printf(out, "%s%s", between, numbers->name[i]);
+    strbuf_printf(out, "%s(%s", *between == ',' ? ">" : "", strbuf_text(&formals));
     strbuf_puts(out, ")");
     if (d->orch.result && !g->is_inner) {
         strbuf_puts(out, " -> ");
@@ -137,7 +182,7 @@ static void print_return(struct gradient *g, struct strbuf *out)
 static bool make(struct gradient *g, struct ptrmap *written, bool *again, struct strbuf *out)
 {
     text_take_names(g);
-    if (!steps_read(g) || !active_find(g)) return false;
+    if (!steps_read(g) || !active_find(g) || !hiding_rename(g)) return false;
     bars_name(g);
     if (!hiding_check(g) || !copy_given(g, written) || !back_block(g, g->body) || !finish_bars(g)) return false;
     for (size_t i = 0; i < g->tensors.count; i++) {
@@ -147,11 +192,17 @@ static bool make(struct gradient *g, struct ptrmap *written, bool *again, struct
         *again = true;
     }
     if (*again) return true;
-    if (!print_head(g, out)) return false;
+    struct numbers numbers = {g, {NULL}, 0};
+    if (!print_head(g, &numbers, out)) return false;
     forth_block(g, g->body, out);
+    print_asserts(g, &numbers, out);
     strbuf_add(out, strbuf_text(&g->out), g->out.length);
     print_return(g, out);
     strbuf_puts(out, "}\n");
+    for (size_t i = 0; i < g->plans.count; i++) {
+        g->plans.data[i]->next = g->all->m->plans;
+        g->all->m->plans = g->plans.data[i];
+    }
     return !g->failed;
 }
 
@@ -164,8 +215,18 @@ static struct gradient new_gradient(struct grads *all, struct symbol *orch, cons
     g.adds = arena_array(g.mem, enum adds, x_count + 1);
     for (int i = 0; i < x_count; i++) g.adds[i] = adds[i];
     g.x_count = x_count;
-    g.tensor_of.mem = g.block_of.mem = g.step_of.mem = g.tainted.mem = g.names.mem = g.logs.mem = g.values.mem = g.mem;
+    g.tensor_of.mem = g.block_of.mem = g.step_of.mem = g.tainted.mem = g.names.mem = g.logs.mem = g.values.mem =
+        g.renamed.mem = g.mem;
     return g;
+}
+
+/* `@keep(c)`; -1: there is none. */
+static int64_t keep_of(const struct ast *orch)
+{
+    int64_t count;
+    for (const struct ast *a = orch->attrs; a; a = a->next)
+        if (strcmp(a->name, "keep") == 0 && size_is_const(a->attr.args->value, &count)) return count;
+    return -1;
 }
 
 bool function_print(struct grads *all, struct symbol *orch, const char *name, struct symbol **x, const enum adds *adds,
@@ -177,6 +238,8 @@ bool function_print(struct grads *all, struct symbol *orch, const char *name, st
     for (int pass = 0; pass < 2 && again && is_good; pass++) {
         struct gradient g = new_gradient(all, orch, name, x, adds, x_count);
         g.is_inner = is_inner;
+        g.keep = is_inner ? 0 : keep_of(orch->decl);
+        g.segments = is_inner || g.keep >= 0 ? 0 : all->c->options->grad_segments;
         g.at = at;
         again = false;
         is_good = make(&g, &written, &again, &out);
@@ -201,11 +264,6 @@ const char *function_inner(struct gradient *caller, struct symbol *orch, struct 
 {
     struct grads *all = caller->all;
     const char *key = key_of(caller, x, adds, x_count);
-    if (orch->module != all->m) {
-        grad_refuse(caller, DIAG_E99, at, "copy the function into this file",
-                    "a gradient through '%s', a function of another file, is not built yet", orch->name);
-        return NULL;
-    }
     for (size_t i = 0; i < all->inner.count; i++) {
         const struct inner_gradient *known = all->inner.data[i];
         if (known->orch != orch) continue;

@@ -1,7 +1,7 @@
-/* hiding.c - names of the function that the way back cannot have.
+/* hiding.c - names of the function that hide others, and those that the way back cannot have.
  * Idea       the way back says expressions again, in another order than the function: a name that hides another one
- *            would take its place there.  So no name hides another one where a gradient flows, and none is that of a
- *            formal which the gradient declares.
+ *            would take its place there.  So a local that hides another name where a gradient flows has a name of its
+ *            own in the gradient; and no name is that of a formal which the gradient declares.
  * Tests      test/lit/grad/refused.test, names.pto
  */
 #include "parts.h"
@@ -12,7 +12,7 @@ static const char help_name[] = "give it another name";
 
 /* ---- formals of the gradient ------------------------------------------------------------------------------------- */
 
-static bool is_declaration(const struct ast *n)
+bool hiding_declares(const struct ast *n)
 {
     return n->kind == AST_LET || n->kind == AST_VAR || n->kind == AST_VIEW || n->kind == AST_FOR;
 }
@@ -25,7 +25,7 @@ struct naming {
 static bool find_naming(void *cx, struct ast *n)
 {
     struct naming *u = cx;
-    if (!u->found && n->name == u->name && (is_declaration(n) || n->kind == AST_NAME)) u->found = n;
+    if (!u->found && n->name == u->name && (hiding_declares(n) || n->kind == AST_NAME)) u->found = n;
     return !u->found;
 }
 
@@ -46,7 +46,7 @@ static bool check_bar(struct gradient *g, const char *name)
     }
     ast_walk(o->decl->orch.body, find_naming, &naming);
     if (!naming.found) return true;
-    return grad_refuse(g, DIAG_E16, is_declaration(naming.found) ? naming.found->name_at : naming.found->at, help_name,
+    return grad_refuse(g, DIAG_E16, hiding_declares(naming.found) ? naming.found->name_at : naming.found->at, help_name,
                        "'%s' is the name of a formal of '%s'", name, g->name);
 }
 
@@ -54,7 +54,7 @@ static bool check_bar(struct gradient *g, const char *name)
 
 static bool declares(const struct step *s, const char *name)
 {
-    return s->ast->kind != AST_FOR && is_declaration(s->ast) && s->ast->symbol && s->ast->name == name;
+    return s->ast->kind != AST_FOR && hiding_declares(s->ast) && s->ast->symbol && s->ast->name == name;
 }
 
 /* What the declaration of s hides; NULL: nothing. */
@@ -80,19 +80,41 @@ static const struct ast *hidden_by(const struct gradient *g, const struct step *
 static bool is_on_way_back(const struct step *s)
 {
     if (s->kind == STEP_FOR) return s->is_touching;
-    return is_declaration(s->ast) && s->ast->kind != AST_FOR && (!s->in->owner || s->in->owner->is_touching);
+    return hiding_declares(s->ast) && s->ast->kind != AST_FOR && (!s->in->owner || s->in->owner->is_touching);
 }
 
-static bool check_step(struct gradient *g, const struct step *s)
+static bool rename_step(struct gradient *g, const struct step *s)
 {
     const struct ast *hidden = is_on_way_back(s) ? hidden_by(g, s) : NULL;
+    struct symbol *symbol = s->ast->symbol;
     if (!hidden) return true;
-    grad_refuse(g, DIAG_E99, s->ast->name_at, help_name,
-                "a gradient through the scope of '%s', which hides another '%s', is not built yet", s->ast->name,
-                s->ast->name);
-    diag_note(g->c->diag, hidden->name_at.end ? hidden->name_at : hidden->at, "the other '%s' is declared here",
-              s->ast->name);
-    return false;
+    if (type_is_struct(symbol->type)) {
+        grad_refuse(g, DIAG_E99, s->ast->name_at, help_name,
+                    "a gradient through the scope of the struct '%s', which hides another '%s', is not built yet",
+                    s->ast->name, s->ast->name);
+        diag_note(g->c->diag, hidden->name_at.end ? hidden->name_at : hidden->at, "the other '%s' is declared here",
+                  s->ast->name);
+        return false;
+    }
+    struct tensor *t = ptrmap_get(&g->tensor_of, symbol);
+    ptrmap_set(&g->renamed, symbol, (void *)(uintptr_t)symbol->name);
+    vec_push(&g->hiding, symbol);
+    symbol->name = text_fresh(g, arena_printf(g->mem, "%s_2", symbol->name));
+    if (t) t->name = symbol->name;
+    return true;
+}
+
+/* The text of sizes has the names of symbols, so they have the other names themselves while the gradient is printed. */
+bool hiding_rename(struct gradient *g)
+{
+    for (size_t i = 0; i < g->steps.count; i++)
+        if (!rename_step(g, g->steps.data[i])) return false;
+    return true;
+}
+
+void hiding_restore(struct gradient *g)
+{
+    for (size_t i = 0; i < g->hiding.count; i++) g->hiding.data[i]->name = ptrmap_get(&g->renamed, g->hiding.data[i]);
 }
 
 bool hiding_check(struct gradient *g)
@@ -101,7 +123,5 @@ bool hiding_check(struct gradient *g)
         const struct tensor *t = g->tensors.data[i];
         if (t->bar_formal && !g->is_inner && !check_bar(g, t->bar_formal)) return false;
     }
-    for (size_t i = 0; i < g->steps.count; i++)
-        if (!check_step(g, g->steps.data[i])) return false;
     return true;
 }

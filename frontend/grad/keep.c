@@ -74,6 +74,11 @@ static bool dimensions(struct gradient *g, const struct block *b, bool of_scalar
     for (int i = 0; i < count; i++) {
         const char *most, *iteration;
         if (!iterations(g, loops[i], &most, &iteration)) return false;
+        if (loops[i]->plan) {
+            most = loops[i]->plan->most;
+            iteration = plan_iteration(g, loops[i]->plan, iteration);
+            loops[i]->plan->is_asked = true;
+        }
         if (of_scalars) {
             *index = i ? arena_printf(g->mem, "(%s) * (%s) + %s", *index, most, iteration) : iteration;
             length = i ? arena_printf(g->mem, "%s * (%s)", length, most) : arena_printf(g->mem, "(%s)", most);
@@ -324,6 +329,7 @@ static const char *copy_value(struct gradient *g, struct step *s, int formal, bo
     const char *known = ptrmap_get(&g->values, (const char *)p + after), *name, *element;
     struct strbuf *line = after ? &s->last_text : &s->first_text;
     if (known) return known;
+    p->base->is_copied = true;
     STRBUF(place);
     add_place(g, p, &place);
     name = text_fresh(g, arena_printf(g->mem, after ? "%s_left" : "%s_found", p->base->symbol->name));

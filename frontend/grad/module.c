@@ -67,6 +67,12 @@ static bool take_word(void *cx, struct ast *n)
     return true;
 }
 
+static void take_words(struct grads *all, const struct module *m)
+{
+    for (struct ast *item = m->ast->items; item; item = item->next)
+        if (item->kind == AST_ORCH) ast_walk(item, take_word, all);
+}
+
 void grad_module(struct checker *c, struct module *m, struct strbuf *out)
 {
     struct grads all = {.c = c, .m = m};
@@ -74,8 +80,9 @@ void grad_module(struct checker *c, struct module *m, struct strbuf *out)
     all.names.mem = all.words.mem = c->mem;
     c->module = m;
     if (m->is_main && c->options->check_grad && *c->options->check_grad) refuse_unasked(c, m);
-    for (struct ast *item = m->ast->items; item; item = item->next)
-        if (item->kind == AST_ORCH) ast_walk(item, take_word, &all);
+    take_words(&all, m);
+    for (int i = 0; i < m->symbol_count; i++)
+        if (m->symbols[i]->kind == SYM_MODULE && m->symbols[i]->target) take_words(&all, m->symbols[i]->target);
     for (struct ast *item = m->ast->items; item; item = item->next) {
         if (item->kind != AST_ORCH || item->bad) continue;
         for (struct ast *a = item->attrs; a; a = a->next)
@@ -104,7 +111,7 @@ void grad_print_module(struct front *front, const struct module *m, struct strbu
     for (const struct ast *item = m->ast->items; item; item = item->next) {
         if (item->kind != AST_ORCH || item->at.file != m->ast->file) continue;
         for (const struct ast *a = item->attrs; a; a = a->next) {
-            if (!is_grad(a, &adds)) continue;
+            if (!is_grad(a, &adds) && strcmp(a->name, "keep") != 0) continue;
             strbuf_add(&text, source->text + at, a->at.begin - at);
             for (at = a->at.end; source->text[at] == ' ' || source->text[at] == '\n';) at++;
         }

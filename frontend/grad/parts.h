@@ -9,10 +9,11 @@
  *   function.c   the head of a gradient and its two parts
  *   forth.c back.c       the two walks over the steps
  *   back_call.c          the adjoints of one call
+ *   plan.c       loops in segments, of which the way back makes the values again
  *   bars.c               where the gradient of a tensor lies, and since when
  *   keep.c               what the way back finds: values, logs, tensors of inner blocks
  *   active.c     which tensors have a gradient at all
- *   hiding.c     names of the function that the way back cannot have
+ *   hiding.c     names of the function that hide others, or that the way back cannot have
  *   order.c      can one step follow another one on the same elements?
  *   steps.c      from the tree to steps
  *   kernels.c    adjoint kernels, and those that copy and fill with zeros
@@ -71,7 +72,8 @@ struct step {
     struct tensor *made; /* a new tensor that it writes, or NULL */
     /* forth.c prints these around it */
     struct strbuf first_text, last_text;
-    bool is_touching; /* it, or a step inside, has to do with a tensor that has a gradient */
+    struct plan *plan; /* of a FOR in segments, or NULL */
+    bool is_touching;  /* it, or a step inside, has to do with a tensor that has a gradient */
 };
 
 /* A tensor of the function: a formal, a let, the result of a call. */
@@ -91,6 +93,9 @@ struct tensor {
     bool bar_is_written;    /* the way back changes it, so a copy of what is given is needed; found by the first pass */
     const char *kept;       /* an array around the function that has its elements for each iteration */
     const char *kept_text;  /* the element of it here */
+    bool is_copied;         /* a call copies it for the way back */
+    bool is_alive;          /* of a loop in segments: the values that are kept depend on it */
+    bool is_named;          /* likewise: more than the call that makes it names it */
 };
 
 static inline bool tensor_is_active(const struct tensor *t) { return t && t->is_varied && t->is_useful; }
@@ -115,8 +120,12 @@ struct gradient {
     struct symbol **x; /* with respect to what */
     enum adds *adds;
     int x_count;
-    bool is_inner;  /* for a caller's gradient: nothing is returned, and nothing exported */
-    struct span at; /* where it was asked for */
+    bool is_inner;                 /* for a caller's gradient: nothing is returned, and nothing exported */
+    struct span at;                /* where it was asked for */
+    int64_t keep;                  /* of `@keep`: so many iterations of a loop, 0: all of them, -1: it is not there */
+    int segments;                  /* then so many of a loop; 0 and 1: everything is kept */
+    VEC(struct grad_plan *) plans; /* from the last one to the first */
+    const struct plan *remaking;   /* the body of its loop is printed once more */
 
     struct block *body;
     struct step *returns; /* the RETURN at the end, or NULL */
@@ -124,16 +133,18 @@ struct gradient {
     VEC(struct tensor *) tensors;
     VEC(struct step *) calls;
     VEC(struct step *) steps;
-    struct ptrmap tensor_of; /* symbol -> struct tensor */
-    struct ptrmap block_of;  /* scalar, alias, view: symbol -> the block that declares it */
-    struct ptrmap step_of;   /* scalar, alias, view -> its step */
-    struct ptrmap tainted;   /* scalars that depend on an element of a tensor with a gradient -> where */
-    struct ptrmap names;     /* interned names that are taken -> (void *)1 */
-    struct ptrmap logs;      /* node or symbol -> its text in the way back */
-    struct ptrmap values;    /* place -> the name of its copy */
-    struct strbuf out;       /* the way back, so far */
-    VEC(struct again) again; /* what it has declared */
-    const struct ast *own;   /* the call that is printed itself, and not its name */
+    struct ptrmap tensor_of;     /* symbol -> struct tensor */
+    struct ptrmap block_of;      /* scalar, alias, view: symbol -> the block that declares it */
+    struct ptrmap step_of;       /* scalar, alias, view -> its step */
+    struct ptrmap tainted;       /* scalars that depend on an element of a tensor with a gradient -> where */
+    struct ptrmap names;         /* interned names that are taken -> (void *)1 */
+    struct ptrmap logs;          /* node or symbol -> its text in the way back */
+    struct ptrmap renamed;       /* symbol of a local that hides another name -> its name in the function */
+    VEC(struct symbol *) hiding; /* the same symbols */
+    struct ptrmap values;        /* place -> the name of its copy */
+    struct strbuf out;           /* the way back, so far */
+    VEC(struct again) again;     /* what it has declared */
+    const struct ast *own;       /* the call that is printed itself, and not its name */
     bool failed;
 };
 
@@ -168,6 +179,8 @@ const char *text_fresh(struct gradient *g, const char *base); /* a name that not
 void text_splice(struct gradient *g, struct ast *n, bool (*replace)(void *cx, struct ast *n, struct strbuf *out),
                  void *cx, struct strbuf *out);
 void text_forth(struct gradient *g, struct ast *n, struct strbuf *out);
+/* The name of the module in the file of the gradient; "": none, which is reported. */
+const char *text_module(struct gradient *g, const struct module *m);
 struct ast *text_root(struct ast *place); /* the NAME or CALL that a place begins with */
 /* A size as the program writes it, of names that are seen in the body; loops: and of `for`s around.  NULL: no. */
 const char *text_size(struct gradient *g, const struct size *s, bool with_loops);
@@ -190,7 +203,11 @@ const char *keep_again(struct gradient *g, const void *key);
 void keep_note(struct gradient *g, const void *key, const char *text);
 
 /* ---- hiding.c ---- */
-/* Is a name of the function in the way of one that the gradient needs?  false: reported. */
+bool hiding_declares(const struct ast *n); /* a local */
+/* Gives locals that hide another name of the function a name of their own, until hiding_restore().  false: reported. */
+bool hiding_rename(struct gradient *g);
+void hiding_restore(struct gradient *g);
+/* Is a name of the function that of a formal of the gradient?  false: reported. */
 bool hiding_check(struct gradient *g);
 
 /* ---- bars.c ---- */
@@ -202,6 +219,40 @@ bool bars_text(struct gradient *g, struct step *s, const struct grad_place *p, s
 void bars_write(struct gradient *g, struct tensor *t); /* the way back changes it */
 bool bars_clear(struct gradient *g, struct step *s, const struct grad_place *p);
 bool bars_is_met_before(struct gradient *g, struct step *s, const struct grad_place *p);
+
+/* ---- plan.c ---- */
+
+/* A tensor from outside of a loop in segments, whose value is another one when the body runs again. */
+struct remade {
+    struct tensor *tensor;
+    bool is_changed;   /* by the loop; else only after it */
+    bool is_scratch;   /* each iteration begins it anew */
+    const char *start; /* the array of its values before segments, or NULL */
+    const char *again; /* its name when the body runs again; NULL: nothing needs it */
+};
+
+struct plan {
+    struct step *loop;
+    int64_t step;
+    size_t begins_at;                       /* in the text before the loop */
+    const char *low, *high, *all;           /* bounds, and how many iterations */
+    const char *most, *count, *before_last; /* iterations of a segment, segments, those before the last one */
+    const char *segment;                    /* the variable */
+    VEC(struct remade *) remade;
+    struct strbuf copies; /* before a segment of the way forth */
+    bool is_asked;        /* something of each iteration is kept */
+    const char *why;      /* it is not possible */
+    struct span why_at;
+};
+bool plan_begin(struct gradient *g, struct step *loop); /* sets loop->plan where there is one; false: reported */
+void plan_forget(struct step *loop);
+/* Prints the way back of the loop; back: that of an iteration. */
+void plan_end(struct gradient *g, struct step *loop, const char *back);
+void plan_forth(struct gradient *g, const struct step *s, struct strbuf *out);
+const char *plan_iteration(struct gradient *g, const struct plan *p, const char *iteration);
+/* In the body once more: is the call made, the name declared? */
+bool plan_runs_again(const struct plan *p, const struct step *s);
+bool plan_names_again(struct gradient *g, const struct plan *p, const struct step *s);
 
 /* ---- back.c, back_call.c, forth.c ---- */
 bool back_block(struct gradient *g, struct block *b);

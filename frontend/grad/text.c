@@ -27,7 +27,7 @@ const char *text_fresh(struct gradient *g, const char *base)
     const char *name = intern_str(g->front->names, base);
     for (int number = 2;; number++) {
         if (!ptrmap_get(&g->names, name) && !names_in_module(g->orch->module, name) &&
-            !ptrmap_get(&g->all->names, name))
+            !names_in_module(g->all->m, name) && !ptrmap_get(&g->all->names, name))
             break;
         name = intern_str(g->front->names, arena_printf(g->mem, "%s_%d", base, number));
     }
@@ -38,6 +38,7 @@ const char *text_fresh(struct gradient *g, const char *base)
 /* ---- the user's text --------------------------------------------------------------------------------------------- */
 
 struct splicing {
+    struct gradient *g;
     bool (*replace)(void *cx, struct ast *n, struct strbuf *out);
     void *cx;
     const char *text;
@@ -45,11 +46,70 @@ struct splicing {
     struct strbuf *out;
 };
 
+/* ---- functions of another file ----------------------------------------------------------------------------------- */
+
+static bool find_local(void *cx, struct ast *n)
+{
+    const char **name = cx;
+    if (*name == n->name && (hiding_declares(n) || n->kind == AST_FORMAL || n->kind == AST_GENERIC)) *name = NULL;
+    return *name != NULL;
+}
+
+const char *text_module(struct gradient *g, const struct module *m)
+{
+    for (int i = 0; i < g->all->m->symbol_count; i++) {
+        const struct symbol *s = g->all->m->symbols[i];
+        const char *name = s->name;
+        if (s->kind != SYM_MODULE || s->target != m) continue;
+        ast_walk(g->orch->decl, find_local, (void *)&name);
+        if (name) return name;
+    }
+    grad_refuse(g, DIAG_E99, g->at, "import its file here, under a name that no local of the function has",
+                "a gradient through '%s', which uses a file that has no name here, is not built yet", g->orch->name);
+    return "";
+}
+
+static bool is_local(const struct symbol *s)
+{
+    return s->kind != SYM_KERNEL && s->kind != SYM_ORCH && s->kind != SYM_CONST && s->kind != SYM_PARAM &&
+           s->kind != SYM_MODULE;
+}
+
+/* A name of the function's own file, as it is written in the file of the gradient. */
+static bool qualify(struct gradient *g, struct ast *n, struct strbuf *out)
+{
+    if (g->orch->module == g->all->m || !n->name) return false;
+    const struct symbol *s = names_in_module(g->orch->module, n->name);
+    if (s && s->kind == SYM_STRUCT)
+        return !grad_refuse(g, DIAG_E99, n->at, "copy the function into this file",
+                            "a gradient through '%s', a function of another file with a struct, is not built yet",
+                            g->orch->name);
+    if (!s || n->kind != AST_NAME || (n->symbol && is_local(n->symbol))) return false;
+    if (s->kind == SYM_MODULE)
+        strbuf_puts(out, text_module(g, s->target));
+    else
+        strbuf_printf(out, "%s.%s", text_module(g, s->module), n->name);
+    return true;
+}
+
+/* The name of a local that has another one in the gradient: hiding.c. */
+static void splice_name(struct splicing *s, const struct symbol *symbol, struct span at)
+{
+    strbuf_add(s->out, s->text + s->at, at.begin - s->at);
+    strbuf_puts(s->out, symbol->name);
+    s->at = at.end;
+}
+
 static bool splice(void *cx, struct ast *n)
 {
     struct splicing *s = cx;
     STRBUF(text);
-    if (!s->replace(s->cx, n, &text)) return true;
+    if (!s->replace(s->cx, n, &text) && !qualify(s->g, n, &text)) {
+        const bool is_renamed = n->symbol && ptrmap_get(&s->g->renamed, n->symbol);
+        if (is_renamed && n->kind == AST_NAME) splice_name(s, n->symbol, n->at);
+        if (is_renamed && hiding_declares(n)) splice_name(s, n->symbol, n->name_at);
+        return true;
+    }
     strbuf_add(s->out, s->text + s->at, n->at.begin - s->at);
     strbuf_add(s->out, strbuf_text(&text), text.length);
     s->at = n->at.end;
@@ -59,7 +119,7 @@ static bool splice(void *cx, struct ast *n)
 void text_splice(struct gradient *g, struct ast *n, bool (*replace)(void *cx, struct ast *n, struct strbuf *out),
                  void *cx, struct strbuf *out)
 {
-    struct splicing s = {replace, cx, source_get(g->front->sources, n->at.file)->text, n->at.begin, out};
+    struct splicing s = {g, replace, cx, source_get(g->front->sources, n->at.file)->text, n->at.begin, out};
     ast_walk(n, splice, &s);
     strbuf_add(out, s.text + s.at, n->at.end - s.at);
 }
@@ -91,6 +151,22 @@ struct ast *text_root(struct ast *place)
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
+/* The extent of a result that the run decides is `dim(y, 0)` of the tensor of the body that has it. */
+static bool is_seen_number(struct gradient *g, const struct symbol *number)
+{
+    for (size_t i = 0; i < g->tensors.count; i++) {
+        struct tensor *t = g->tensors.data[i];
+        for (int k = 0; k < t->symbol->decided_count; k++) {
+            if (t->symbol->decided[k] != number) continue;
+            const bool is_named = t->block == g->body && !t->is_result && !t->symbol->is_var && !t->symbol->hidden &&
+                                  t->name == t->symbol->name && !ptrmap_get(&g->renamed, t->symbol);
+            if (is_named) t->is_found = true;
+            return is_named;
+        }
+    }
+    return false;
+}
+
 /* Is every name of it seen in the body of the function, or, with_loops, in the loops that declare it? */
 static bool is_seen(struct gradient *g, const struct size *a, bool with_loops)
 {
@@ -98,9 +174,10 @@ static bool is_seen(struct gradient *g, const struct size *a, bool with_loops)
     if (a->kind == SIZE_SYMBOL) {
         const struct symbol *s = a->symbol;
         if (s->kind == SYM_LOOP) return with_loops;
+        if (s->kind == SYM_LET && s->hidden && s->decided_name) return is_seen_number(g, s);
         if (s->kind == SYM_VAR || s->hidden) return false;
         if (s->kind == SYM_LET) return ptrmap_get(&g->block_of, s) == g->body;
-        return s->kind != SYM_PARAM || s->module == g->orch->module;
+        return (s->kind != SYM_PARAM && s->kind != SYM_CONST) || s->module == g->all->m;
     }
     for (int i = 0; i < a->count; i++)
         if (!is_seen(g, a->arg[i], with_loops)) return false;

@@ -78,16 +78,36 @@ static bool check_grad(struct checker *c, const struct symbol *orch, struct ast 
     return is_good;
 }
 
+static bool is_beside_grad(const struct ast *orch)
+{
+    for (const struct ast *a = orch->attrs; a; a = a->next)
+        if (strcmp(a->name, "grad") == 0 || strcmp(a->name, "grad_add") == 0) return true;
+    return false;
+}
+
+static bool check_keep(struct checker *c, const struct ast *orch, const struct ast *attr)
+{
+    struct ast *x = attr->attr.args;
+    int64_t count;
+    if (!is_beside_grad(orch)) {
+        diag_error(c->diag, DIAG_E17, attr->at, "'@keep' stands beside '@grad' or '@grad_add'");
+        return false;
+    }
+    if (exprs_check(c, x, AS_VALUE)->kind == TYPE_ERROR) return false;
+    if (!x->next && x->value && size_is_const(x->value, &count) && count >= 0) return true;
+    diag_error(c->diag, DIAG_E17, attr->at,
+               "'@keep(c)' has the number of iterations whose values are kept, at least 0");
+    diag_help(c->diag, "'@keep(0)' keeps those of all iterations");
+    return false;
+}
+
 static bool check_order(struct checker *c, const struct ast *orch, const struct ast *attr)
 {
     const struct ast *x = attr->attr.args;
-    bool is_beside = false;
-    for (const struct ast *a = orch->attrs; a; a = a->next)
-        is_beside |= strcmp(a->name, "grad") == 0 || strcmp(a->name, "grad_add") == 0;
     if (x->kind != AST_STRING || x->next || strcmp(x->string.text, "any") != 0)
         diag_error(c->diag, DIAG_E17, attr->at,
                    "the order is '@order(\"any\")', or that of the program without '@order'");
-    else if (!is_beside)
+    else if (!is_beside_grad(orch))
         diag_error(c->diag, DIAG_E17, attr->at, "'@order' stands beside '@grad' or '@grad_add'");
     else
         diag_error(c->diag, DIAG_E99, attr->at,
@@ -106,10 +126,7 @@ static bool check_attribute(struct checker *c, const struct symbol *orch, struct
         }
     if (strcmp(a->name, "grad") == 0 || strcmp(a->name, "grad_add") == 0) return check_grad(c, orch, a);
     if (strcmp(a->name, "order") == 0) return check_order(c, d, a);
-    if (strcmp(a->name, "keep") == 0) {
-        diag_error(c->diag, DIAG_E99, a->at, "'@keep': a plan of what is kept is not built yet, everything is");
-        return false;
-    }
+    if (strcmp(a->name, "keep") == 0) return check_keep(c, d, a);
     const char *near = nearest_word(a->name, known, 2);
     diag_error(c->diag, DIAG_E17, a->at, "'@%s' is no attribute of a function: '%s' has @grad or @grad_add", a->name,
                orch->name);

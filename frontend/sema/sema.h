@@ -19,9 +19,10 @@ struct module {
     int symbol_count;
     struct ptrmap by_name; /* the same symbols by their interned names */
     bool is_main;
-    const char *gradients; /* the text of the items that `@grad` asked for; NULL: there are none */
-    bool lacks_gradients;  /* it asks for some, and an error is in their place */
-    const char *real_path; /* which file it is; nothing that is generated has it, but for --depfile */
+    const char *gradients;   /* the text of the items that `@grad` asked for; NULL: there are none */
+    bool lacks_gradients;    /* it asks for some, and an error is in their place */
+    struct grad_plan *plans; /* the loops of gradients that run in segments */
+    const char *real_path;   /* which file it is; nothing that is generated has it, but for --depfile */
 };
 
 enum truth {
@@ -35,6 +36,16 @@ const char *symbol_option_name(struct arena *mem, const struct symbol *s);
 /* Of the library of kernels, and not the main file. */
 bool module_is_std(const struct module *m);
 
+/* A loop of a gradient whose values are made again. */
+struct grad_plan {
+    struct grad_plan *next;
+    const char *function;        /* the gradient */
+    struct span loop;            /* in the function */
+    const char *kept, *segments; /* iterations of a segment, how many there are, as the gradient writes them */
+    const char *values, *copies; /* names of what is kept of an iteration, and before a segment */
+    int calls, calls_again;      /* in the text of an iteration: all, and those that run once more */
+};
+
 struct define {
     const char *name;
     const char *value;
@@ -46,6 +57,7 @@ struct sema_options {
     const struct define *defines;
     int define_count;
     int64_t heap_bytes; /* 0: not given */
+    int grad_segments;  /* of the loops of gradients without `@keep`; 0 and 1: everything is kept */
     /* Called when the body of a function has been checked, errors or not, so that all messages about a function stand
      * together.  codegen_check() sets it. */
     void (*passes)(struct checker *c, struct symbol *orch);

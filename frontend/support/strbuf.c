@@ -128,6 +128,13 @@ void strbuf_c_string(struct strbuf *b, const char *text, size_t length)
 
 const char *strbuf_text(const struct strbuf *b) { return b->data != NULL ? b->data : ""; }
 
+void strbuf_cut(struct strbuf *b, size_t length)
+{
+    if (length >= b->length) return;
+    b->length = length;
+    b->data[length] = '\0';
+}
+
 void strbuf_free(struct strbuf *b)
 {
     free(b->data);

@@ -12,6 +12,7 @@ struct strbuf {
 void strbuf_add(struct strbuf *b, const char *text, size_t length);
 void strbuf_puts(struct strbuf *b, const char *text);
 void strbuf_putc(struct strbuf *b, char c);
+void strbuf_cut(struct strbuf *b, size_t length); /* leaves the first `length` bytes; at most as many as there are */
 void strbuf_printf(struct strbuf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void strbuf_vprintf(struct strbuf *b, const char *format, va_list args);
 void strbuf_json(struct strbuf *b, const char *text, size_t length);     /* "quoted and escaped" */

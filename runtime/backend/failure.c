@@ -1,7 +1,7 @@
 /* failure.c - see failure.h. */
 #include "failure.h"
 #include "shared/place.h"
-#include "shared/task.h"
+#include "shared/strip.h"
 #include "debug/checked.h"
 #include "debug/guard.h"
 #include "debug/reason.h"
@@ -119,10 +119,20 @@ void ptoi_fail_task(struct window *w, struct run_status *run_status, const struc
                     int result)
 {
     PTOArg args[PTO_MAX_PARAMS];
-    const int count = ptoi_task_args(w, NULL, id, args);
+    const PTOKernel *kernel = ptoi_task_kernel(w, id);
+    const PTOSite *site = ptoi_task_site(w, id);
+    int count;
+    if (window_task(w, id)->flags & TASK_STRIP) {
+        const struct strip *const s = ptoi_task_strip(w, id);
+        const struct strip_call *const call = &ptoi_strip_calls(s)[s->failed_call];
+        kernel = ptoi_image_pointer_of(call->kernel);
+        site = ptoi_image_pointer(call->site);
+        count = ptoi_strip_failed_args(s, args);
+    } else {
+        count = ptoi_task_args(w, NULL, id, args);
+    }
     /* the indices of its place are those of a later iteration by now */
     const struct open_functions *const here = ptoi_place_orchestrates(NULL);
-    ptoi_fail_call(w, run_status, backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id),
-                   id - w->first_id, result);
+    ptoi_fail_call(w, run_status, backend, kernel, args, count, site, id - w->first_id, result);
     ptoi_place_orchestrates(here);
 }

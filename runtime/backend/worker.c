@@ -1,6 +1,6 @@
 /* worker.c - see worker.h. */
 #include "worker.h"
-#include "shared/task.h"
+#include "shared/strip.h"
 #include "debug/checked.h"
 #include "debug/crash.h"
 #include "debug/reason.h"
@@ -75,14 +75,43 @@ static void publish_reason(struct window *w, uint64_t id)
     if (swap_if_relaxed(&w->reason_task, &none, id + 1)) memcpy(w->reason, text, sizeof text);
 }
 
+/* The kernels of its iterations, in their order: what the first that failed returned, and the strip says which call it
+ * was; 0: all succeeded. */
+static int call_strip(const struct window *w, const struct backend *backend, uint64_t id, const PTOArg *own)
+{
+    struct strip *const s = ptoi_task_strip(w, id);
+    const struct strip_call *const calls = ptoi_strip_calls(s);
+    PTOArg args[PTO_STRIP_PARAMS];
+    ptoi_strip_first_args(s, own, args);
+    for (int64_t n = 0; n < s->iterations; n++) {
+        PTOArg *a = args;
+        for (int c = 0; c < s->calls; a += calls[c++].args) {
+            const int result = call(backend, ptoi_image_pointer_of(calls[c].kernel), a, (int)calls[c].args,
+                                    ptoi_image_pointer(calls[c].site), id - w->first_id);
+            if (result == 0) continue;
+            s->failed_call = c;
+            s->failed_iteration = n;
+            return result;
+        }
+        if (n + 1 == s->iterations) break; /* no argument moves past its tensor */
+        for (int i = 0; i < s->args; i++) ptoi_strip_move(&args[i], &ptoi_strip_args(s)[i], 1);
+    }
+    return 0;
+}
+
 int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
 {
     PTOArg args[PTO_MAX_PARAMS];
     const struct task_slot *const t = window_task(w, id);
     const int count = ptoi_unpack_args(w, heap_base, t, args);
-    const int result = w->checked ? call_checked(w, backend, id, args, count)
-                                  : call(backend, ptoi_image_pointer_of(t->kernel), args, count,
-                                         ptoi_image_pointer(t->site), id - w->first_id);
+    int result;
+    if (w->checked)
+        result = call_checked(w, backend, id, args, count);
+    else if (__builtin_expect(t->flags & TASK_STRIP, 0))
+        result = call_strip(w, backend, id, args);
+    else
+        result =
+            call(backend, ptoi_image_pointer_of(t->kernel), args, count, ptoi_image_pointer(t->site), id - w->first_id);
     if (result != 0) publish_reason(w, id);
     return result;
 }

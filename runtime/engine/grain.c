@@ -68,6 +68,15 @@ static int64_t away_ns(struct grain *g, const PTOKernel *kernel)
 /* See Note [trials]. */
 enum { FIRST_TRIAL = 16, LAST_GAP = 1 << 20, TIMED_CALLS = 8 };
 
+/* The one is near the longest calls, the other, while they are few, near the first, which may have waited for its
+ * pages. */
+int64_t ptoi_grain_usual_ns(struct grain *g, const PTOKernel *kernel)
+{
+    const int64_t ns = ptoi_grain_ns(g, kernel), median = away_ns(g, kernel);
+    if (away_count(g, kernel) < FIRST_TRIAL) return ns;
+    return ns == 0 || median < ns ? median : ns;
+}
+
 void ptoi_grain_measured_away(struct grain *g, const PTOKernel *kernel, int64_t ns)
 {
     const uint64_t count = away_count(g, kernel);

@@ -96,4 +96,7 @@ static inline int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel)
 }
 #endif
 
+/* The time of most calls, where ptoi_grain_ns is that of long ones; 0: unknown. */
+int64_t ptoi_grain_usual_ns(struct grain *g, const PTOKernel *kernel);
+
 #endif

@@ -224,8 +224,9 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
     if (!l->has_stopped) {
         const PTOKernel *kernel = ptoi_task_kernel(core->window, id);
         int64_t since = 0, end;
-        const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || ptoi_task_limit_ns(core->window, id) > 0 ||
-                              core->config.watchdog_seconds > 0;
+        const bool is_strip = window_task(core->window, id)->flags & TASK_STRIP;
+        const bool is_timed = is_strip || ptoi_busy_is_due(&l->busy, kernel, &end) ||
+                              ptoi_task_limit_ns(core->window, id) > 0 || core->config.watchdog_seconds > 0;
         if (is_timed) since = ptoi_clock_ns();
         struct recorded_task *t = ptoi_record_task(core->recorder, id);
         const int type = window_task(core->window, id)->worker;
@@ -236,8 +237,10 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
         result = run_kernel(l, id, as_helper);
         if (is_timed) {
             end = ptoi_clock_ns();
-            ptoi_busy_measured(&l->busy, kernel, end - since);
-            ptoi_grain_measured_away(&e->grain, kernel, end - since);
+            if (is_strip)
+                ptoi_threads_measured_strip(e, ptoi_task_strip(core->window, id), end - since);
+            else
+                ptoi_threads_measured_task(e, l, kernel, end - since);
         }
         if (t) t->end = ptoi_record_now(core->recorder);
         ptoi_running_end_timed(line, core->window, core->run_status, id, since, end);

@@ -38,6 +38,12 @@ bool ptoi_threads_is_fine(void *context, const PTOKernel *kernel)
     return ptoi_grain_is_fine(&e->grain, kernel) || ptoi_grain_is_tried(&e->grain, kernel);
 }
 
+int64_t ptoi_threads_known_ns(void *context, const PTOKernel *kernel)
+{
+    struct threads *e = ((struct core *)context)->state;
+    return ptoi_grain_usual_ns(&e->grain, kernel);
+}
+
 void ptoi_threads_enter(void *context)
 {
     ptoi_threads_take_role(context);

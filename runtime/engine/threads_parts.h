@@ -9,6 +9,7 @@
 #include "worker_time.h"
 #include "shared/park.h"
 #include "shared/system.h"
+#include "shared/strip.h"
 #include "shared/task.h"
 
 /* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than
@@ -109,6 +110,7 @@ static inline int lane_row(const struct threads *e, const struct lane *l, int ty
 /* How long the task will run, as far as anybody knows. */
 static inline int64_t lane_expect_ns(struct threads *e, const struct core *core, uint64_t id)
 {
+    if (window_task(core->window, id)->flags & TASK_STRIP) return ptoi_task_strip(core->window, id)->expected_ns;
     const int64_t ns = ptoi_grain_ns(&e->grain, ptoi_task_kernel(core->window, id));
     return ns > 0 && !(window_task(core->window, id)->flags & TASK_TIMED) ? ns : UNKNOWN_NS;
 }
@@ -118,6 +120,11 @@ static inline int64_t lane_expect_ns(struct threads *e, const struct core *core,
 bool ptoi_lanes_start(void *core, PTOWorkerType type, uint64_t id, int *place);
 bool ptoi_lanes_follow(void *core, int place, uint64_t id);
 int ptoi_lanes_collect(void *core, struct completion *out, int max);
+
+/* ---- threads_measured.c ---- */
+
+void ptoi_threads_measured_task(struct threads *e, struct lane *l, const PTOKernel *kernel, int64_t ns);
+void ptoi_threads_measured_strip(struct threads *e, const struct strip *s, int64_t ns);
 
 /* ---- threads_replay.c ---- */
 
@@ -135,6 +142,7 @@ void *ptoi_threads_scheduler(void *core);
 void ptoi_threads_wake(void *core);
 bool ptoi_threads_wait(void *core, bool (*is_met)(void *arg), void *arg);
 bool ptoi_threads_is_fine(void *core, const PTOKernel *kernel);
+int64_t ptoi_threads_known_ns(void *core, const PTOKernel *kernel);
 void ptoi_threads_enter(void *core);
 void ptoi_threads_leave(void *core);
 void ptoi_threads_measured(void *core, const PTOKernel *kernel, int64_t ns);

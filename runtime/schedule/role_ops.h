@@ -44,13 +44,15 @@ struct role_ops {
      * ask. */
     void (*edge)(void *context, uint64_t from);
 
-    /* ---- inline execution, asked by the orchestrator; NULL, all four: one thread has every role, and executes every
-     * task inline ---- */
+    /* ---- inline execution, asked by the orchestrator; all of them NULL: one thread has every role, and executes
+     * every task inline ---- */
     /* Is a task of this kernel shorter than what it costs to hand it over? */
     bool (*is_fine)(void *context, const PTOKernel *kernel);
     /* The window is empty, and the caller becomes the scheduler, until `leave`. */
     void (*enter)(void *context);
     void (*leave)(void *context);
+    /* How long a call of this kernel takes, ns; 0: unknown.  NULL: loops are not handed over in strips. */
+    int64_t (*known_ns)(void *context, const PTOKernel *kernel);
     /* Reports how long a measured call took. */
     void (*measured)(void *context, const PTOKernel *kernel, int64_t ns);
 };

@@ -14,18 +14,18 @@ int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg 
     return count;
 }
 
-/* What stands behind the extents and strides of the arguments. */
-static const int64_t *behind_args(const struct window *w, const struct task_slot *t)
+void *ptoi_task_extras(const struct window *w, uint64_t id)
 {
-    const struct arg_head *head = window_args(w, t->arg_begin);
-    const int64_t *extent = (const int64_t *)(head + t->param_count);
-    for (int i = 0; i < t->param_count; i++) extent += 2 * head[i].rank;
+    const struct task_slot *t = window_task(w, id);
+    struct arg_head *head = window_args(w, t->arg_begin);
+    int64_t *extent = (int64_t *)(head + t->param_count);
+    for (int i = 0; i < t->param_count; i++) extent += (size_t)2 * head[i].rank;
     return extent;
 }
 
 int64_t ptoi_task_timed_ns(const struct window *w, uint64_t id)
 {
-    return *behind_args(w, window_task(w, id)) * 1000000;
+    return *(const int64_t *)ptoi_task_extras(w, id) * 1000000;
 }
 
 bool ptoi_task_parts(const struct window *w, uint64_t id, struct task_part *parts)
@@ -34,7 +34,7 @@ bool ptoi_task_parts(const struct window *w, uint64_t id, struct task_part *part
     if (!(t->flags & TASK_PARTS)) return false;
     const struct arg_head *head = window_args(w, t->arg_begin);
     for (int i = 0; i < t->param_count; i++) parts[i] = (struct task_part){0};
-    for (const int64_t *p = behind_args(w, t) + ((t->flags & TASK_TIMED) != 0); *p >= 0;) {
+    for (const int64_t *p = (const int64_t *)ptoi_task_extras(w, id) + ((t->flags & TASK_TIMED) != 0); *p >= 0;) {
         const int rank = head[*p].rank;
         parts[*p] = (struct task_part){.at = p[1], .shape = p + 2, .stride = p + 2 + rank};
         p += 2 + 2 * rank;

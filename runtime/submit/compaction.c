@@ -73,7 +73,7 @@ bool ptoi_compact(struct orchestrator *o, int32_t depth, uint64_t bytes)
     uint32_t count;
     struct heap_piece *piece = pieces(o, &count);
     ptoi_fast_close(&o->fast); /* for good: from now on names are looked up */
-    o->is_plain = false;
+    o->is_plain = o->fast.open->takes_strips = false;
     o->fast.open->has_moved = true;
     o->buffers.compactions++;
     const bool fits = piece && ptoi_names_reserve(&o->buffers.names, o->heap_base, o->window->heap_bytes) &&

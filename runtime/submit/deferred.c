@@ -7,6 +7,7 @@
 #include "publish.h"
 #include "submission.h"
 #include "shared/check.h"
+#include "shared/strip.h"
 #include <string.h>
 
 static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
@@ -52,9 +53,14 @@ static void add_moves(const struct orchestrator *o, struct submission *s)
     }
 }
 
-/* What stands behind the arguments: the time limit, and the parts that a checked run looks at (task.h). */
+/* What stands behind the arguments: the iterations of a strip; or the time limit, and the parts that a checked run
+ * looks at (task.h). */
 static void write_extras(const struct submission *s, int64_t *to)
 {
+    if (s->extras & TASK_STRIP) {
+        ptoi_strip_write(s->strip, to);
+        return;
+    }
     if (s->extras & TASK_TIMED) *to++ = s->terms.limit_ms;
     if (!(s->extras & TASK_PARTS)) return;
     for (const struct place *pl = s->place; pl < s->place_end; pl++) {
@@ -133,17 +139,36 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     return (int64_t)number;
 }
 
-int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+/* strip: NULL, or what the task is that has these parameters; it has no time limit and no parts. */
+static int64_t submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                      const struct strip_text *strip)
 {
     struct submission s;
     PTOStatus status = ptoi_place_params(o, kernel, params, count, &s);
     if (status != PTO_OK) return status;
     const int64_t accepted = ptoi_decoded(o, &s.terms, kernel);
     if (accepted != PTO_OK) return accepted;
+    if (strip) {
+        s.strip = strip;
+        s.extras = TASK_STRIP;
+        s.arg_bytes += ptoi_strip_bytes(strip);
+        ptoi_find_strip_accesses(o, &s);
+    }
     if (s.terms.makes) status = take_outputs(o, &s);
     int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
     if (id >= 0) return id;
     ptoi_map_forget_task(o->edges.map, o->rings.head);
     if (s.terms.makes) give_outputs_back(o, &s);
     return id;
+}
+
+int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    return submit(o, kernel, params, count, NULL);
+}
+
+int64_t ptoi_submit_strip(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                          const struct strip_text *strip)
+{
+    return submit(o, kernel, params, count, strip);
 }

@@ -9,6 +9,7 @@
 #define PTOI_ORCHESTRATOR_H
 #include "state.h"
 #include <pto/pto_runtime.h>
+#include <pto/pto_strip.h>
 
 /* Answers of a call that has changed nothing; api/accumulate.c acts on them and no program sees them. */
 enum {
@@ -48,6 +49,8 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
 /* The same of a task that is plain, plain.c, in a run that is; any other task is left to `other`. */
 int64_t ptoi_orch_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
                                int32_t count, submit_fn *other);
+/* pto_submit_strips, or a status, in a run in which pto_takes_strips holds. */
+int64_t ptoi_orch_submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count);
 /* What a submit reads of params[index], which is a tensor of the kinds up to PTO_PARAM_ACC. */
 struct orch_view {
     PTOArg arg;

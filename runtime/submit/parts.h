@@ -9,6 +9,7 @@
 
 struct submission; /* submission.h */
 struct terms;      /* decode.h */
+struct strip_text; /* shared/strip.h */
 
 /* ---- rings.c ----------------------------------------------------------------------------------------------------- */
 
@@ -146,6 +147,10 @@ void ptoi_plain_begin(struct orchestrator *o);
 /* The number of the task, PTO_NO_TASK, or a status. */
 int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
                              int32_t count);
+/* The same of a task that is several iterations: the kernel is that of its first call, the parameters are all that it
+ * accesses. */
+int64_t ptoi_submit_strip(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                          const struct strip_text *strip);
 /* Where o->inlined.is_active.  false: this task cannot be executed inline, and nothing was done. */
 bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                           int64_t *number);

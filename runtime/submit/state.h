@@ -48,6 +48,9 @@ struct buffers {
     struct names names;          /* reserved by the first compaction */
 };
 
+/* Of the arguments of a strip in all its iterations; more are one access for each argument. */
+enum { STRIP_ACCESSES = 2 * PTO_MAX_PARAMS };
+
 /* placing.c, edges.c: what tasks in the window have touched. */
 struct edges {
     struct tensormap *map;
@@ -59,6 +62,7 @@ struct edges {
     /* Of the submit that is under way, for which they are too large for the stack: its accesses, and what is written
      * of each argument of which only a part is. */
     struct map_access access[2 * PTO_MAX_PARAMS];
+    struct region iteration[STRIP_ACCESSES]; /* of a strip, the regions of its accesses */
     struct region part[PTO_MAX_PARAMS];
 };
 

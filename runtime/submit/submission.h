@@ -28,7 +28,8 @@ static inline enum access place_access(const struct place *pl)
 struct submission {
     struct terms terms;
     uint64_t arg_bytes, part_bytes; /* in the ring of arguments; placing.c: of them for parts */
-    uint8_t extras;                 /* TASK_TIMED, TASK_PARTS: what stands behind the arguments */
+    uint8_t extras;                 /* TASK_TIMED, TASK_PARTS, TASK_STRIP: what stands behind the arguments */
+    const struct strip_text *strip; /* where it is one */
     int accesses;                   /* in o->edges.access: in the order of the places, then Note [parts] */
     bool holds;                     /* some tensor lies in the heap */
     bool accumulates;
@@ -42,6 +43,9 @@ struct submission {
     struct arg_head head[ARGUMENT_ROOM];
     int64_t extent[ARGUMENT_ROOM * 2 * PTO_MAX_RANK];
 };
+
+/* strip_accesses.c.  The accesses of a task that is a strip become those of its iterations. */
+void ptoi_find_strip_accesses(struct orchestrator *o, struct submission *s);
 
 /* edges.c.  Everything in the window that the task must follow, and has not completed, goes to o->edges.found, its
  * accesses to the map, its accumulators to s->exclusive.  false: no memory.  A task that is not published after all is

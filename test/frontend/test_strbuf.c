@@ -24,6 +24,19 @@ static void expect_letters(const struct strbuf *b, size_t length)
     EXPECT(memcmp(strbuf_text(b), letters, length) == 0);
 }
 
+TEST(a_cut_leaves_the_beginning)
+{
+    STRBUF(b);
+    strbuf_cut(&b, 0);
+    EXPECT_EQ(strlen(strbuf_text(&b)), 0);
+    strbuf_puts(&b, "abcdef");
+    strbuf_cut(&b, 6);
+    EXPECT(strcmp(strbuf_text(&b), "abcdef") == 0);
+    strbuf_cut(&b, 2);
+    strbuf_putc(&b, 'x');
+    EXPECT(strcmp(strbuf_text(&b), "abx") == 0);
+}
+
 TEST(a_text_of_any_length_has_room_for_its_zero)
 {
     write_letters();

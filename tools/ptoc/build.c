@@ -110,6 +110,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
     if (o->dumps & 1U << DUMP_USES) s.sema.uses = text;
+    s.sema.grad_segments = plans_segments(o);
     const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
     if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
         codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);

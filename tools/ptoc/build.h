@@ -19,6 +19,9 @@ int graph_main(const struct options *o);
  * an exit code; messages are on standard error. */
 int build_binary(const struct options *o, const char *temp_dir, const char *output, const char *replaced, int *kept);
 
+/* In plans.c: in how many segments the loops of gradients run, so that the program fits into --heap. */
+int plans_segments(const struct options *o);
+
 /* The messages of a link: E12 for kernels without a function.  true: nothing else is left to say. */
 bool missing_report(const struct options *o, const char *log);
 

@@ -22,6 +22,7 @@ static int check_main(const struct options *o)
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
     s.sema.only_checks = o->heap_bytes == 0;
+    s.sema.grad_segments = plans_segments(o);
     const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
     if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
         codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);

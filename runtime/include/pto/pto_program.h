@@ -6,6 +6,7 @@
 #include <pto/pto_arithmetic.h>
 #include <pto/pto_call.h>
 #include <pto/pto_runtime.h>
+#include <pto/pto_strip.h>
 #include <pto/pto_version.h>
 #include <string.h>
 

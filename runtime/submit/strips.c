@@ -1,0 +1,235 @@
+/* strips.c - iterations of a loop that are submitted as one task (pto_strip.h).
+ *
+ * Idea       a strip is as long as handing it over is worth: its time is what is known of its kernels.  What its
+ *            iterations access of a tensor is again a view, because the tensor moves by a constant step: a larger one
+ *            where tiles follow each other, or one with a dimension more.
+ * Owner      the orchestrator.
+ * Invariant  a strip accesses what its iterations access, no byte less.
+ * Blocks     while a ring is full.
+ * Tests      test/runtime/test_strips.c */
+#include "parts.h"
+#include "shared/processors.h"
+#include "shared/strip.h"
+#include <string.h>
+
+/* Handing over a task takes some 300 ns: a strip takes several times as long, and not so long that others wait for it.
+ * An iteration that is timed as less than FINEST_NS, some 25 of which are the clock, is executed inline faster than two
+ * processors could share it. */
+#ifdef PTO_TINY
+enum { LEAST_NS = 200, STRIP_NS = 1000, FINEST_NS = 1 };
+#else
+enum { LEAST_NS = 1200, STRIP_NS = 6000, FINEST_NS = 110 };
+#endif
+
+/* The tensor that all iterations access through one parameter. */
+struct reach {
+    int64_t at, shape[PTO_MAX_RANK], stride[PTO_MAX_RANK];
+    int64_t first; /* from there to the tensor of the first iteration, in elements */
+    int rank;
+};
+
+/* The strip on its way to the window. */
+struct builder {
+    struct strip_text text;
+    struct reach reach[PTO_STRIP_PARAMS];
+    PTOTaskParam param[PTO_STRIP_PARAMS + 1];
+    int32_t tensors, params; /* the priority is the last one of the params */
+};
+
+/* Makes room for `times` steps of the view.  false: what they access is no view. */
+static bool widen(struct reach *r, int64_t step, int64_t times)
+{
+    r->first = 0;
+    if (step == 0 || times == 1) return true;
+    const int64_t apart = step < 0 ? -step : step;
+    if (step < 0) {
+        r->first = apart * (times - 1);
+        r->at -= r->first;
+    }
+    int64_t span = 0; /* of all dimensions, less one element */
+    for (int d = 0; d < r->rank; d++) {
+        if (r->stride[d] > 0 && apart % r->stride[d] == 0 && apart / r->stride[d] <= r->shape[d]) {
+            r->shape[d] += apart / r->stride[d] * (times - 1);
+            return true;
+        }
+        if (r->stride[d] < 0) return false;
+        span += (r->shape[d] - 1) * r->stride[d];
+    }
+    if (apart <= span || r->rank == PTO_MAX_RANK) return false;
+    memmove(r->shape + 1, r->shape, (size_t)r->rank * sizeof *r->shape);
+    memmove(r->stride + 1, r->stride, (size_t)r->rank * sizeof *r->stride);
+    r->shape[0] = times;
+    r->stride[0] = apart;
+    r->rank++;
+    return true;
+}
+
+static bool is_same(const PTOTaskParam *a, const struct reach *ra, const PTOTaskParam *b, const struct reach *rb)
+{
+    return a->buffer == b->buffer && a->type == b->type && ra->at == rb->at && ra->rank == rb->rank &&
+           memcmp(ra->shape, rb->shape, (size_t)ra->rank * sizeof *ra->shape) == 0 &&
+           memcmp(ra->stride, rb->stride, (size_t)ra->rank * sizeof *ra->stride) == 0;
+}
+
+static const int64_t *row_major(int rank, const int64_t *shape, int64_t *stride)
+{
+    int64_t unit = 1;
+    for (int d = rank - 1; d >= 0; d--) {
+        stride[d] = unit;
+        unit *= shape[d];
+    }
+    return stride;
+}
+
+/* Which argument of the task has the tensor; -1: it cannot be one of a strip's.  first: where the first iteration has
+ * it, which is not that of another parameter with the same argument, if one goes up and the other one down. */
+static int add_tensor(struct builder *b, const PTOTaskParam *p, int64_t step, int64_t times, int64_t *first)
+{
+    struct reach *const r = &b->reach[b->tensors];
+    PTOTaskParam *const whole = &b->param[b->tensors];
+    int64_t dense[PTO_MAX_RANK];
+    *whole = *p;
+    if (p->kind == PTO_PARAM_OUTPUT) memcpy(&whole->buffer, p->ref, sizeof whole->buffer);
+    if (!whole->buffer || p->rank < 1 || p->rank > PTO_MAX_RANK || !p->shape) return -1;
+    const int64_t *stride = p->stride ? p->stride : row_major(p->rank, p->shape, dense);
+    r->rank = p->rank;
+    r->at = p->at;
+    for (int d = 0; d < r->rank; d++) {
+        r->shape[d] = p->shape[d];
+        r->stride[d] = stride[d];
+        if (p->shape[d] <= 0) return -1;
+        b->text.extent[b->text.extents + d] = p->shape[d];
+        b->text.extent[b->text.extents + r->rank + d] = stride[d];
+    }
+    b->text.extents += 2 * r->rank;
+    if (!widen(r, step, times)) return -1;
+    *first = r->first;
+    for (int i = 0; i < b->tensors; i++) {
+        if (!is_same(whole, r, &b->param[i], &b->reach[i])) continue;
+        if (b->param[i].kind != whole->kind) { /* it is written and read */
+            b->param[i].kind = PTO_PARAM_INOUT;
+            b->param[i].flags = 0;
+        }
+        return i;
+    }
+    whole->at = r->at;
+    whole->rank = (uint8_t)r->rank;
+    whole->shape = r->shape;
+    whole->stride = r->stride;
+    return b->tensors++;
+}
+
+static bool add_param(struct builder *b, const PTOTaskParam *p, int64_t step, int64_t times)
+{
+    if (b->text.head.args == PTO_STRIP_PARAMS) return false;
+    struct strip_arg *const arg = &b->text.arg[b->text.head.args++];
+    *arg = (struct strip_arg){.kind = p->kind, .type = p->type, .step = step};
+    if (p->kind == PTO_PARAM_SCALAR) {
+        arg->value = p->value.i64;
+        return true;
+    }
+    if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_INOUT) return false;
+    int64_t first;
+    const int of = add_tensor(b, p, step, times, &first);
+    if (of < 0) return false;
+    const int64_t unit = pto_bytes_of_(p->type);
+    arg->of = (uint8_t)of;
+    arg->rank = p->rank;
+    arg->value = first * unit;
+    arg->step *= unit;
+    return true;
+}
+
+/* The strip of so many iterations, the first of which is number `from`.  false: there is none. */
+static bool build(struct builder *b, const PTOStripCall *calls, int32_t count, int64_t from, int64_t times,
+                  int64_t body_ns)
+{
+    const PTOTaskParam *priority = NULL;
+    int64_t priority_step = 0;
+    b->tensors = 0;
+    b->text.extents = 0;
+    b->text.head = (struct strip){.iterations = times, .expected_ns = body_ns * times, .calls = count};
+    for (int32_t c = 0; c < count; c++) {
+        const int32_t before = b->text.head.args;
+        for (int32_t i = 0; i < calls[c].count; i++) {
+            const int64_t step = calls[c].step[i];
+            PTOTaskParam p = calls[c].params[i];
+            if (p.kind == PTO_PARAM_PRIORITY) {
+                if (!priority) priority = &calls[c].params[i], priority_step = step;
+                continue;
+            }
+            if (p.kind == PTO_PARAM_SCALAR && step != 0)
+                p.value.i64 += step * from;
+            else
+                p.at += step * from;
+            if (!add_param(b, &p, step, times)) return false;
+        }
+        b->text.call[c] = (struct strip_call){.kernel = ptoi_image_offset(calls[c].kernel),
+                                              .site = ptoi_image_offset(calls[c].site),
+                                              .args = b->text.head.args - before};
+    }
+    b->params = b->tensors;
+    if (!priority) return true;
+    b->param[b->params] = *priority;
+    b->param[b->params++].at += priority_step * from;
+    return true;
+}
+
+/* ns of all calls of an iteration; 0: unknown. */
+static int64_t time_of_body(struct orchestrator *o, const PTOStripCall *calls, int32_t count)
+{
+    int64_t sum = 0;
+    for (int32_t c = 0; c < count; c++) {
+        const int64_t ns = o->flow.ops->known_ns(o->flow.context, calls[c].kernel);
+        if (ns == 0) return 0;
+        sum += ns;
+    }
+    return sum;
+}
+
+/* How many iterations a strip has; 1: strips are not worth it. */
+static int64_t length(int64_t iterations, int64_t body_ns)
+{
+    const int64_t least = (LEAST_NS + body_ns - 1) / body_ns, most = STRIP_NS / body_ns;
+    int64_t n = iterations / ptoi_processors(); /* they may be independent of each other */
+    if (body_ns < FINEST_NS || least > iterations || most < 2) return 1;
+    n = n < least ? least : n > most ? most : n;
+    const int64_t strips = (iterations + n - 1) / n;
+    return (iterations + strips - 1) / strips;
+}
+
+static void count_strip(struct orchestrator *o, PTOWorkerType worker, int64_t tasks)
+{
+    o->run.stats.strips++;
+    o->run.stats.strip_tasks += tasks;
+    o->fast.tasks[worker] += tasks - 1; /* beside the one that the scheduler counts */
+}
+
+static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
+{
+    struct builder b;
+    const int64_t body_ns = time_of_body(o, calls, count);
+    const int64_t n = body_ns > 0 ? length(iterations, body_ns) : 1;
+    if (n < 2) return 0;
+    for (int64_t from = 0; from < iterations;) {
+        const int64_t times = n < iterations - from ? n : iterations - from;
+        if (!build(&b, calls, count, from, times, body_ns)) return from;
+        ptoi_stop_inline(o);
+        o->inlined.coarse = o->rings.head + 1;
+        const int64_t number = ptoi_submit_strip(o, calls[0].kernel, b.param, b.params, &b.text);
+        if (number < 0) return number == PTO_NO_TASK ? from : number;
+        count_strip(o, calls[0].kernel->worker, times * count);
+        from += times;
+    }
+    return iterations;
+}
+
+int64_t ptoi_orch_submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
+{
+    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
+    if (count > PTO_STRIP_CALLS) return 0;
+    const enum orchestrator_cause cause = ptoi_meter_enter(&o->flow.meter, CAUSE_SUBMIT);
+    const int64_t taken = submit_strips(o, iterations, calls, count);
+    ptoi_meter_enter(&o->flow.meter, cause);
+    return taken;
+}

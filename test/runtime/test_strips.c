@@ -1,0 +1,213 @@
+/* test_strips.c - strips of loops (pto_strip.h) have the results of their iterations, one after the other, whatever the
+ * tensors do from one iteration to the next; a strip that fails names the call that failed. */
+#include "submit.h"
+#include "unit.h"
+#include <pto/pto_program.h>
+#include <string.h>
+#include <time.h>
+
+enum { N = 48, T = 4, ROUNDS = 40 };
+
+static void spin(int64_t ns)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const int64_t until = t.tv_sec * 1000000000 + t.tv_nsec + ns;
+    do clock_gettime(CLOCK_MONOTONIC, &t);
+    while (t.tv_sec * 1000000000 + t.tv_nsec < until);
+}
+
+/* o += 3 a + b + k, element by element of 4 x 4 tiles: its result depends on the order of the calls. */
+static int mix(const PTOArg *a)
+{
+    for (int64_t i = 0; i < a[0].shape[0]; i++)
+        for (int64_t j = 0; j < a[0].shape[1]; j++) {
+            const int64_t x = ((const int64_t *)a[0].ptr)[i * a[0].stride[0] + j * a[0].stride[1]];
+            const int64_t y = ((const int64_t *)a[1].ptr)[i * a[1].stride[0] + j * a[1].stride[1]];
+            int64_t *o = &((int64_t *)a[2].ptr)[i * a[2].stride[0] + j * a[2].stride[1]];
+            *o = (int64_t)((uint64_t)*o * 5 + 3 * (uint64_t)x + (uint64_t)y + (uint64_t)a[3].value.i64);
+        }
+    spin(150);
+    return 0;
+}
+static const PTOKernel mix_kernel = {.name = "mix", .worker = PTO_WORKER_CUBE, .fn = mix, .formals = "a, b, o, k"};
+static const PTOSiteLine here = PTO_SITE_LINE("strips.pto", 7, 3, "mix", 0, 3, "i");
+
+/* A matrix of N x N numbers; one call, whose tiles begin there and move so far. */
+struct access {
+    int64_t a, b, o, by_a, by_b, by_o;
+};
+struct plan {
+    struct access call[2];
+    int32_t calls;
+    int64_t iterations;
+    int64_t *m;
+    bool by_strips;
+    int64_t taken;
+};
+
+static void one_by_one(PTORuntime *rt, const struct plan *p, int64_t from)
+{
+    for (int64_t n = from; n < p->iterations; n++)
+        for (int32_t c = 0; c < p->calls; c++) {
+            const struct access *x = &p->call[c];
+            pto_submit_task(rt, &mix_kernel,
+                            (PTOTaskParam[]){PTO_INPUT(p->m, x->a + n * x->by_a, PTO_STRIDED(PTO_I64, (T, T), (N, 1))),
+                                             PTO_INPUT(p->m, x->b + n * x->by_b, PTO_STRIDED(PTO_I64, (T, T), (N, 1))),
+                                             PTO_INOUT(p->m, x->o + n * x->by_o, PTO_STRIDED(PTO_I64, (T, T), (N, 1))),
+                                             PTO_SCALAR(7 + 2 * n)},
+                            4);
+        }
+}
+
+static void loop(PTORuntime *rt, void *arg)
+{
+    struct plan *p = arg;
+    pto_buffer(rt, p->m, sizeof(int64_t) * N * N);
+    for (int r = 0; r < ROUNDS; r++) {
+        PTOTaskParam param[2][4];
+        int64_t step[2][4], taken = 0;
+        PTOStripCall call[2];
+        const int64_t shape[] = {T, T}, stride[] = {N, 1};
+        for (int32_t c = 0; c < p->calls; c++) {
+            const struct access *x = &p->call[c];
+            const PTOTaskParam params[] = {PTO_INPUT(p->m, x->a, PTO_STRIDED(PTO_I64, (T, T), (N, 1))),
+                                           PTO_INPUT(p->m, x->b, PTO_STRIDED(PTO_I64, (T, T), (N, 1))),
+                                           PTO_INOUT(p->m, x->o, PTO_STRIDED(PTO_I64, (T, T), (N, 1))), PTO_SCALAR(7)};
+            memcpy(param[c], params, sizeof params);
+            for (int i = 0; i < 3; i++) param[c][i].shape = shape, param[c][i].stride = stride;
+            memcpy(step[c], (int64_t[]){x->by_a, x->by_b, x->by_o, 2}, sizeof step[c]);
+            call[c] = (PTOStripCall){&mix_kernel, &here, param[c], step[c], 4};
+        }
+        if (p->by_strips && pto_takes_strips(rt)) taken = pto_submit_strips(rt, 0, p->iterations, call, p->calls);
+        assert_in_range(taken, 0, p->iterations);
+        p->taken += taken;
+        one_by_one(rt, p, taken);
+    }
+}
+
+static void fill(int64_t *m)
+{
+    for (int i = 0; i < N * N; i++) m[i] = (int64_t)i * i % 101;
+}
+
+static int64_t m[N * N], want[N * N];
+
+static int64_t check(struct plan p, PTOConfig c)
+{
+    PTOConfig serial = {.engine = PTO_ENGINE_SERIAL, .workers = {1, 0, 0, 0}};
+    PTORuntime *rt = pto_runtime_create(&serial, NULL);
+    assert_non_null(rt);
+    p.by_strips = false;
+    fill(p.m = want);
+    EXPECT_EQ(pto_run_entry(rt, loop, &p), PTO_OK);
+    pto_runtime_destroy(rt);
+    rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    p.by_strips = true;
+    fill(p.m = m);
+    EXPECT_EQ(pto_run_entry(rt, loop, &p), PTO_OK);
+    const PTORunStats *s = pto_get_run_stats(rt);
+    EXPECT_EQ(s->tasks, ROUNDS * p.iterations * p.calls);
+    EXPECT_EQ(s->strip_tasks, p.taken * p.calls);
+    int64_t at_workers = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) at_workers += s->worker_tasks[t];
+    EXPECT_EQ(at_workers, s->tasks);
+    pto_runtime_destroy(rt);
+    assert_memory_equal(m, want, sizeof m);
+    return p.taken;
+}
+
+static PTOConfig two_threads(void) { return (PTOConfig){.engine = PTO_ENGINE_THREADS, .workers = {2, 0, 0, 0}}; }
+
+enum { ROW = T * N };
+static const struct plan plans[] = {
+    {{{0, ROW, 2 * ROW, T, T, T}}, 1, N / T, NULL, false, 0},                    /* three rows of tiles */
+    {{{0, T, 2 * T, ROW, ROW, ROW}}, 1, N / T, NULL, false, 0},                  /* three columns */
+    {{{0, ROW + T, 5 * ROW, T, 0, 0}}, 1, N / T, NULL, false, 0},                /* all into one tile */
+    {{{0, T, 2 * T, T, T, T}}, 1, N / T - 2, NULL, false, 0},                    /* each reads what others wrote */
+    {{{N - T, N - 2 * T, N - 3 * T, -T, -T, -T}}, 1, N / T - 2, NULL, false, 0}, /* the same, backwards */
+    {{{0, ROW + T, 7, ROW + T, 2, 1}}, 1, N / T - 1, NULL, false, 0},            /* a diagonal; tiles that overlap */
+    {{{0, ROW, 2 * ROW, T, T, T}, {2 * ROW, 0, 3 * ROW, T, T, 0}}, 2, N / T, NULL, false, 0}, /* two calls */
+};
+
+TEST(results_are_those_of_single_tasks)
+{
+    int64_t taken = 0;
+    /* whether strips are taken depends on the time that kernels take: a busy machine may need several attempts */
+    for (int attempt = 0; attempt < 100 && taken == 0; attempt++)
+        for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+            PTOConfig c = two_threads();
+            taken += check(plans[i], c);
+            c.task_window = 2;
+            taken += check(plans[i], c);
+        }
+    EXPECT(taken > 0);
+}
+
+/* One row of tiles is read upwards and downwards.  Some of the loops are one strip: both read the same tiles. */
+TEST(two_directions_in_one_row)
+{
+    int64_t taken = 0;
+    for (int attempt = 0; attempt < 100 && taken == 0; attempt++)
+        for (int64_t n = 2; n <= N / T; n++) {
+            PTOConfig c = two_threads();
+            const struct plan p = {{{0, (n - 1) * T, 2 * ROW, T, -T, T}}, 1, n, NULL, false, 0};
+            taken += check(p, c);
+            c.task_window = 2;
+            taken += check(p, c);
+        }
+    EXPECT(taken > 0);
+}
+
+TEST(other_runs_take_none)
+{
+    PTOConfig c = {.engine = PTO_ENGINE_SERIAL, .workers = {1, 0, 0, 0}};
+    EXPECT_EQ(check(plans[0], c), 0);
+    c = two_threads();
+    c.record_tasks = 100000;
+    EXPECT_EQ(check(plans[0], c), 0);
+    c = two_threads();
+    c.checked = true;
+    EXPECT_EQ(check(plans[0], c), 0);
+}
+
+/* ---- failure ----------------------------------------------------------------------------------------------------- */
+
+static int fail_at_30(const PTOArg *a)
+{
+    spin(150);
+    return a[1].value.i64 == 30 ? 9 : 0;
+}
+static const PTOKernel failing = {.name = "thirtieth", .worker = PTO_WORKER_CUBE, .fn = fail_at_30};
+
+static void failing_loop(PTORuntime *rt, void *arg)
+{
+    const PTOSiteLine *site = arg;
+    const int64_t shape[] = {T};
+    for (int64_t r = 0; r < 4; r++) {
+        PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(r < 3 ? (int64_t)100 : (int64_t)0)};
+        p[0].shape = shape;
+        const int64_t step[] = {T, 1};
+        const PTOStripCall call = {&failing, site, p, step, 2};
+        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, &call, 1) : 0;
+        for (int64_t n = taken; n < N; n++) {
+            pto_at(rt, site);
+            PTOTaskParam q[] = {PTO_INOUT(m, n * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(p[1].value.i64 + n)};
+            pto_submit_task(rt, &failing, q, 2);
+        }
+    }
+}
+
+TEST(failure_names_its_call)
+{
+    static const PTOSiteLine site = PTO_SITE_LINE("strips.pto", 12, 5, "thirtieth", 0, 9, "i");
+    PTOConfig c = two_threads();
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(pto_run_entry(rt, failing_loop, (void *)(uintptr_t)&site), PTO_ERR_KERNEL);
+    EXPECT(strstr(pto_last_error(rt), "kernel 'thirtieth' failed: it returned 9"));
+    EXPECT(strstr(pto_last_error(rt), "(i64[4], 30)"));
+    EXPECT(strstr(pto_last_error(rt), "strips.pto:12:5"));
+    pto_runtime_destroy(rt);
+}
