@@ -112,7 +112,7 @@ void message_print_values(struct emitter *e, struct strbuf *b, const struct ir_m
 
 /* ---- emit_call.c ---- */
 void submit_emit(struct emitter *e, const struct ir_call *call);
-void submit_emit_params(struct emitter *e, const struct ir_call *call, const char *end); /* end: behind the last one */
+void submit_emit_params(struct emitter *e, const struct ir_call *call, const char *end); /* end: after the last one */
 void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call); /* of a function, in an expression */
 
 /* ---- emit_strips.c ---- */

@@ -1,4 +1,4 @@
-/* threads_measured.c - a worker has timed what it ran: what is learned of the kernels.
+/* threads_measured.c - a worker has timed a task or a strip, and the times of its kernels are learned.
  *
  * Owner      the worker, or the orchestrator that serves its lane.
  * Tests      test/runtime/test_inline.c, test_strips.c */

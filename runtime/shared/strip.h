@@ -1,7 +1,7 @@
 /* strip.h - what the window holds of a strip, a task that is several iterations of a loop (pto_strip.h).
  *
- * Idea       the arguments of the task are what all its iterations access, one for each tensor.  Behind them stands the
- *            strip: which kernels an iteration calls, and for each of their arguments where it lies in an argument of
+ * Idea       the arguments of the task are what all its iterations access, one for each tensor.  The strip follows
+ *            them: which kernels an iteration calls, and for each of their arguments where it lies in an argument of
  *            the task, and how far it moves from one iteration to the next.
  * Owner      as the arguments of a task; failed_call and failed_iteration: W its worker, before it completes.
  * Tests      test/runtime/test_strips.c */
@@ -23,9 +23,9 @@ struct strip_call {
     int64_t args;
 };
 
-/* An argument of the first iteration.  Its extents and strides stand behind all arguments, as those of a task do. */
+/* An argument of the first iteration.  Its extents and strides follow all arguments, as those of a task do. */
 struct strip_arg {
-    int64_t value; /* scalar bits; or bytes behind the first one of the task's argument `of` */
+    int64_t value; /* scalar bits; or bytes from the first one of the task's argument `of` */
     int64_t step;
     uint8_t kind, type, rank, of;
     int32_t reserved;
@@ -33,7 +33,7 @@ struct strip_arg {
 _Static_assert(sizeof(struct strip) == 40 && sizeof(struct strip_call) == 24 && sizeof(struct strip_arg) == 24,
                "words without padding between them");
 
-/* A strip as it is submitted: what is copied behind the arguments of its task. */
+/* A strip as it is submitted: it is copied to the end of the arguments of its task. */
 struct strip_text {
     struct strip head;
     struct strip_call call[PTO_STRIP_CALLS];

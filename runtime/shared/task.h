@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) int ptoi_unpack_args(const struct w
     }
     return count;
 }
-/* What stands behind the extents and strides of its arguments. */
+/* The words that follow the extents and strides of its arguments. */
 void *ptoi_task_extras(const struct window *w, uint64_t id);
 /* The elements that the kernel may write of an argument of which it writes only a part: `at` elements behind the first
  * one of the argument, with its rank. */

@@ -40,7 +40,7 @@ enum task_flag {
     TASK_TIMED = 1, /* behind the arguments' shapes stands how long the kernel may run, in milliseconds, an int64_t */
     TASK_HOLDS = 2, /* some argument lies in a heap buffer; else the scheduler need not look at the arguments */
     TASK_PARTS = 4, /* of a checked run: behind that stand the parts that its kernel may write, see task.h */
-    TASK_STRIP = 8  /* several iterations of a loop, which stand behind the arguments' shapes: strip.h */
+    TASK_STRIP = 8  /* several iterations of a loop, which follow the arguments' shapes: strip.h */
 };
 
 struct task_slot {

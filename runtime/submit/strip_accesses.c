@@ -1,7 +1,7 @@
 /* strip_accesses.c - the accesses of a strip that the map remembers: those of its iterations, one by one.
  *
- * Idea       the arguments of the task are what all iterations access. To the map each iteration's tensor is an access
- *            of its own, so that tiles stay tiles (tensormap_tiles.h), and what lies between them is nobody's.  Where
+ * Idea       the arguments of the task are what all iterations access.  To the map each iteration's tensor is an access
+ *            of its own, so that tiles stay tiles (tensormap_tiles.h), and no byte between them is accessed.  Where
  *            they would be too many, the argument is one access.
  * Owner      the orchestrator.
  * Tests      test/runtime/test_strips.c */

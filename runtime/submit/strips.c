@@ -52,7 +52,6 @@ static bool widen(struct reach *r, int64_t step, int64_t times)
             r->shape[d] += apart / r->stride[d] * (times - 1);
             return true;
         }
-        if (r->stride[d] < 0) return false;
         span += (r->shape[d] - 1) * r->stride[d];
     }
     if (apart <= span || r->rank == PTO_MAX_RANK) return false;
@@ -97,7 +96,7 @@ static int add_tensor(struct builder *b, const PTOTaskParam *p, int64_t step, in
     for (int d = 0; d < r->rank; d++) {
         r->shape[d] = p->shape[d];
         r->stride[d] = stride[d];
-        if (p->shape[d] <= 0) return -1;
+        if (p->shape[d] <= 0 || stride[d] < 0) return -1; /* empty, or refused by a submit */
         b->text.extent[b->text.extents + d] = p->shape[d];
         b->text.extent[b->text.extents + r->rank + d] = stride[d];
     }
