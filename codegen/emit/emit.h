@@ -57,9 +57,10 @@ struct emitter {
     bool has_global_params;                 /* params are read from the global variables of a library */
     struct lowering *lowering;
 
-    const char *frame;       /* the function's frame, in C */
-    const char *indices;     /* its array of the indices of loops, in C */
-    VEC(const char *) loops; /* the names of the indices around what is printed */
+    const char *frame;             /* the function's frame, in C */
+    const char *indices;           /* its array of the indices of loops, in C */
+    const struct ir_strips *offer; /* the parameters that are printed are those of an offer; NULL: of a submit */
+    VEC(const char *) loops;       /* the names of the indices around what is printed */
 };
 
 /* ---- emit.c ---- */
@@ -107,12 +108,16 @@ void size_print(struct emitter *e, struct strbuf *b, const struct size *s, enum 
 /* ---- emit_check.c ---- */
 void check_emit(struct emitter *e, const struct ir_check *c, bool is_hoisted);             /* as a statement */
 void check_print_commas(struct emitter *e, struct strbuf *b, const struct ir_check *list); /* "a, b, " */
+/* that the check does not fail, of the kinds that the pass `strips` knows; binds like && */
+void check_print_condition(struct emitter *e, struct strbuf *b, const struct ir_check *c);
 const char *check_flag(struct emitter *e, const void *key); /* the variable that says whether a tensor was written */
 void message_print_values(struct emitter *e, struct strbuf *b, const struct ir_message *m); /* ", (long long)i" */
 
 /* ---- emit_call.c ---- */
 void submit_emit(struct emitter *e, const struct ir_call *call);
-void submit_emit_params(struct emitter *e, const struct ir_call *call, const char *end); /* end: after the last one */
+/* tests: those of an offer, by argument; NULL: none.  end: after the last one */
+void submit_emit_params(struct emitter *e, const struct ir_call *call, const struct ir_strip_test *tests,
+                        const char *end);
 void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call); /* of a function, in an expression */
 
 /* ---- emit_strips.c ---- */

@@ -30,12 +30,26 @@ static void print_written(struct emitter *e, struct strbuf *b, const struct ir_v
     strbuf_puts(b, "))");
 }
 
+/* The tensor, if what is printed is an offer and it may have no memory yet. */
+static const struct ir_strip_tensor *made_by_strips(const struct emitter *e, const struct symbol *base)
+{
+    for (int i = 0; e->offer && i < e->offer->tensor_count; i++)
+        if (e->offer->tensors[i].symbol == base) return &e->offer->tensors[i];
+    return NULL;
+}
+
 static bool is_read(const struct ir_argument *a) { return a->direction == DIR_IN || a->direction == DIR_NONE; }
 
 static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct ir_argument *a,
                               const struct symbol *formal)
 {
-    if (a->direction == DIR_OUT) {
+    const struct ir_strip_tensor *const made = made_by_strips(e, a->view->region->base);
+    if (made && (made->own || a->direction != DIR_OUT)) {
+        strbuf_puts(b, a->direction == DIR_OUT ? "PTO_STRIP_PRIVATE("
+                       : is_read(a)            ? "PTO_STRIP_INPUT("
+                                               : "PTO_STRIP_INOUT(");
+        print_ref(e, b, a->view->region->base);
+    } else if (a->direction == DIR_OUT) {
         const char *scope = scope_name(e, a);
         if (a->view->region->base->place)
             strbuf_printf(b, "PTO_OUTPUT_NAMED(\"%s\", %s, ", a->view->region->base->name, scope);
@@ -98,14 +112,31 @@ static void print_attributes(struct emitter *e, struct strbuf *b, const struct i
     }
 }
 
-void submit_emit_params(struct emitter *e, const struct ir_call *call, const char *end)
+static void print_test(struct emitter *e, struct strbuf *b, const struct ir_strip_test *test)
+{
+    strbuf_puts(b, test->when ? "PTO_STRIP_TEST_IF(" : "PTO_STRIP_TEST(");
+    if (test->when) {
+        value_print(e, b, test->when, P_ANY);
+        strbuf_puts(b, ", ");
+    }
+    value_print(e, b, test->number, P_ANY);
+    strbuf_printf(b, ", %s, ", ast_op_text(test->op));
+    value_print(e, b, test->limit, P_ANY);
+    strbuf_putc(b, ')');
+}
+
+void submit_emit_params(struct emitter *e, const struct ir_call *call, const struct ir_strip_test *tests,
+                        const char *end)
 {
     STRBUF(attributes);
     print_attributes(e, &attributes, call);
     if (call->attribute_count > 0) out_more(e->out, "%s%s", strbuf_text(&attributes), call->count > 0 ? "," : end);
     for (int i = 0; i < call->count; i++) {
         STRBUF(b);
-        print_task_argument(e, &b, call, i);
+        if (tests && tests[i].number)
+            print_test(e, &b, &tests[i]);
+        else
+            print_task_argument(e, &b, call, i);
         out_more(e->out, "%s%s", strbuf_text(&b), i + 1 < call->count ? "," : end);
     }
 }
@@ -119,7 +150,7 @@ void submit_emit(struct emitter *e, const struct ir_call *call)
     }
     out_line(e->out, "pto_submit_task(rt, &%s, (PTOTaskParam[]){", names->object);
     e->submits++;
-    submit_emit_params(e, call, arena_printf(e->mem, " }, %d);", call->count + call->attribute_count));
+    submit_emit_params(e, call, NULL, arena_printf(e->mem, " }, %d);", call->count + call->attribute_count));
 }
 
 /* ---- functions ---- */

@@ -16,25 +16,65 @@ static void emit_call(struct emitter *e, const struct ir_strip_call *c, const ch
     out_more(e->out, "{&%s, &sites[%d], (PTOTaskParam[]){", names->object,
              emit_site(e, c->site->site.at, c->site->site.text));
     e->out->depth++;
-    submit_emit_params(e, call, "},");
+    submit_emit_params(e, call, c->tests, "},");
     e->out->depth--;
     out_more(e->out, " (int64_t[]){%s}, %d}%s", strbuf_text(&steps), count, end);
+}
+
+/* The variable with the number before which the loop stops: `const int64_t j_stop = causal && i < N ? i + 1 : N;` */
+static const char *emit_stop(struct emitter *e, const struct ir_op *op, const char *high)
+{
+    const struct ir_strip_test *const stop = &op->loop.strips->stop;
+    const char *name = names_take(&e->names, arena_printf(e->mem, "%s_stop", op->loop.symbol->name));
+    STRBUF(b);
+    if (stop->when) {
+        value_print(e, &b, stop->when, P_AND);
+        strbuf_puts(&b, " && ");
+    }
+    value_print(e, &b, stop->limit, P_ADD);
+    strbuf_printf(&b, " < %s ? ", high);
+    value_print(e, &b, stop->limit, P_ADD);
+    out_line(e->out, "const int64_t %s = %s%s : %s;", name, strbuf_text(&b), stop->op == OP_GT ? " + 1" : "", high);
+    return name;
+}
+
+static void emit_offer(struct emitter *e, const struct ir_op *op, const char *first, const char *high)
+{
+    const struct ir_strips *const strips = op->loop.strips;
+    for (int i = 0; i < strips->tensor_count; i++) {
+        const struct ir_strip_tensor *const t = &strips->tensors[i];
+        if (t->own)
+            out_line(e->out, "void *%s = NULL; /* %s, of a strip */", emit_declare(e, t->symbol, t->own->tensor.wanted),
+                     type_string(e, t->symbol->type));
+    }
+    out_line(e->out, "%s[%zu] = %s;", e->indices, e->loops.count, first);
+    out_line(e->out, "%s = pto_submit_strips(rt, %s, %s, (PTOStripCall[]){", first, first, high);
+    vec_push(&e->loops, op->loop.symbol->name);
+    e->offer = strips;
+    for (int i = 0; i < strips->count; i++)
+        emit_call(e, &strips->calls[i], i + 1 < strips->count ? "," : arena_printf(e->mem, "}, %d);", strips->count));
+    e->offer = NULL;
+    e->loops.count--;
 }
 
 const char *strips_emit(struct emitter *e, const struct ir_op *op, const char *low, const char *high)
 {
     const struct ir_strips *const strips = op->loop.strips;
     const char *first = emit_declare(e, op->loop.symbol, arena_printf(e->mem, "%s_first", op->loop.symbol->name));
-    const char *order = strips->needs_order ? arena_printf(e->mem, "%s < %s && ", first, high) : "";
+    STRBUF(conditions);
     out_line(e->out, "int64_t %s = %s;", first, low);
-    out_open(e->out, "if (pto_takes_strips(rt) && %s%s + 1 < %s) {", order, first, high);
-    out_line(e->out, "%s[%zu] = %s;", e->indices, e->loops.count, first);
-    out_line(e->out, "%s = pto_submit_strips(rt, %s, %s, (PTOStripCall[]){", first, first, high);
-    vec_push(&e->loops, op->loop.symbol->name);
-    for (int i = 0; i < strips->count; i++)
-        emit_call(e, &strips->calls[i], i + 1 < strips->count ? "," : arena_printf(e->mem, "}, %d);", strips->count));
-    e->loops.count--;
-    e->offered = (size_t)strips->count - 1;
+    if (strips->stop.number) high = emit_stop(e, op, high);
+    if (strips->needs_order) strbuf_printf(&conditions, "%s < %s && ", first, high);
+    strbuf_printf(&conditions, "%s + 1 < %s", first, high);
+    for (int i = 0; i < strips->check_count; i++) {
+        strbuf_puts(&conditions, " && ");
+        check_print_condition(e, &conditions, strips->checks[i]);
+    }
+    out_open(e->out, "if (pto_takes_strips(rt) && %s) {", strbuf_text(&conditions));
+    const size_t mark = names_mark(&e->names);
+    emit_offer(e, op, first, high);
+    names_close(&e->names, mark);
+    e->offered = (size_t)(strips->count - 1 + strips->check_count); /* a check may have a site of its own */
     out_close(e->out, "}");
     return first;
 }

@@ -172,16 +172,34 @@ struct ir_call {
     const void **flags;
 };
 
-/* A loop that may be handed over in strips, several iterations as one task: the calls of kernels that its body consists
- * of, each with its SITE. */
+/* A bool that depends on the iteration: `when` holds, and `number`, which grows by `step`, is `op` than `limit`. */
+struct ir_strip_test {
+    const struct ir_value *when; /* NULL: true */
+    const struct ir_value *number, *limit;
+    struct ir_value *step;
+    enum ast_op op;
+};
+
+/* A loop that may be handed over in strips, several iterations as one task: the calls of kernels of its body, each with
+ * its SITE. */
 struct ir_strip_call {
     const struct ir_op *site, *submit;
     struct ir_value **steps; /* what each attribute, then each argument, grows by: elements of an offset, or integers */
+    struct ir_strip_test *tests; /* by argument; number NULL: it is no test.  NULL: none is one */
+};
+/* A tensor that may have no memory before the loop. */
+struct ir_strip_tensor {
+    const struct symbol *symbol;
+    const struct ir_op
+        *own; /* the TENSOR of the body, which makes one for each iteration; NULL: it outlives the loop */
 };
 struct ir_strips {
     struct ir_strip_call *calls;
-    int count;
-    bool needs_order; /* low < high has to be tested before low + 1 is computed */
+    struct ir_strip_tensor *tensors;
+    const struct ir_check **checks; /* of the body: where one would fail there are no strips */
+    int count, tensor_count, check_count;
+    bool needs_order;          /* low < high has to be tested before low + 1 is computed */
+    struct ir_strip_test stop; /* the loop ends before the first iteration where this holds; number NULL: it does not */
 };
 
 struct ir_block {

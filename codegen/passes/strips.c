@@ -3,170 +3,219 @@
  *            iterations (pto_strip.h).  It needs to know by which steps the arguments move, and that nothing else
  *            happens between the tasks.
  * Needs      the final IR: what a loop checks, allocates, releases and reports stands in its body.
- * Method     the body is calls of kernels and nothing else; extents and strides are those of every iteration; offsets,
- *            integers and priorities are affine in the loop's variable.  The step is the derivative: it is made of the
- *            values that the offset has already, and is the difference of two offsets, so it stays within 64 bits
- *            where the loop has a second iteration.
+ * Method     the body is calls of kernels, the tensors that these make for each other, checks that hold for all
+ *            iterations or for none, and at its beginning a `break` that says where the loop ends.  Extents and strides
+ *            are those of every iteration; offsets, integers and priorities are affine in the loop's variable
+ *            (strips_steps.c); a bool compares such an integer with an invariant one.
  * Gives      loop.strips; the loop itself stays as it is.  Look: ptoc build --dump=ir
- * Invariant  an output that a task would allocate is no part of a strip: its memory exists before the loop.
+ * Invariant  a tensor that has no memory before the loop is made by an output that is all of it.  One of the body is
+ *            written before it is read in each iteration, so each strip may have its own.
  * Tests      test/lit/codegen/strips.pto, test/lit/run/strips-of-loops.pto
  */
-#include "ir/ir.h"
-#include "plan.h"
+#include "strips.h"
 #include "support/arena.h"
+#include <pto/pto_limits.h>
 #include <string.h>
 
-enum { CALLS = 4, PARAMS = 16 }; /* PTO_STRIP_CALLS, PTO_STRIP_PARAMS */
+enum { TENSORS = PTO_STRIP_PARAMS, CHECKS = 8 };
 
-struct strips {
-    struct plan *plan;
-    const struct symbol *variable; /* of the loop that is looked at */
+/* The body of a loop, as far as it was looked at. */
+struct body {
+    struct strips *strips;
+    const struct ir_op *site; /* the last one */
+    struct ir_strip_call call[PTO_STRIP_CALLS];
+    struct ir_strip_tensor tensor[TENSORS];
+    const struct ir_check *check[CHECKS];
+    int calls, params, tensors, checks;
+    struct ir_strip_test stop;
 };
 
-/* ---- steps ---- */
+/* ---- tensors ---- */
 
-/* Evaluated before the loop it is what it would be in the loop: it looks at no memory, and cannot fail. */
-static bool is_plain(const struct ir_value *v)
+static const struct ir_strip_tensor *tensor_of(const struct body *b, const struct symbol *t)
 {
-    if (v->kind == IR_ELEMENT || v->kind == IR_RESULT || v->kind == IR_CHECKED || v->kind == IR_UNKNOWN) return false;
-    for (int i = 0; i < v->count; i++)
-        if (!is_plain(v->arg[i])) return false;
-    return !ir_can_fail(v);
+    for (int i = 0; i < b->tensors; i++)
+        if (b->tensor[i].symbol == t) return &b->tensor[i];
+    return NULL;
 }
 
-static bool depends(const struct strips *s, const struct ir_value *v)
+/* own: its TENSOR, if that is in the body. */
+static bool add_tensor(struct body *b, const struct symbol *t, const struct ir_op *own)
 {
-    if (v->kind == IR_NAME && v->symbol == s->variable) return true;
-    for (int i = 0; i < v->count; i++)
-        if (depends(s, v->arg[i])) return true;
+    const struct tensor_note *const note = tensor_note_of(b->strips->plan->checked, t);
+    if (!tensor_is_new(t) || t->place || t->exchange || note->given || note->needs_alloc || b->tensors == TENSORS)
+        return false;
+    b->tensor[b->tensors++] = (struct ir_strip_tensor){t, own};
+    return true;
+}
+
+/* A buffer of its own, and not in a frame, where it may lie somewhere else in each iteration. */
+static bool add_own(struct body *b, const struct ir_op *op)
+{
+    return !op->tensor.at && add_tensor(b, op->tensor.symbol, op);
+}
+
+static bool is_mentioned(const struct body *b, const struct ir_call *until, const struct symbol *t)
+{
+    for (int c = 0; c < b->calls; c++) {
+        const struct ir_call *const call = b->call[c].submit->call;
+        for (int i = 0; i < call->count && call != until; i++)
+            if (call->arguments[i].view && call->arguments[i].view->region->base == t) return true;
+    }
     return false;
 }
 
-static bool is_invariant(const struct strips *s, const struct ir_value *v) { return is_plain(v) && !depends(s, v); }
-
-static bool is_integer(const struct ir_value *v, int64_t value) { return v->kind == IR_INTEGER && v->integer == value; }
-
-/* NULL: one of them is, or literals leave 64 bits. */
-static struct ir_value *apply(const struct strips *s, enum ast_op op, struct ir_value *a, struct ir_value *b)
+/* Does it have memory, or does an output that is all of it make some?  A tensor of the body is written before it is
+ * read, so that strips need not see each other's. */
+static bool has_memory(struct body *b, const struct ir_call *call, const struct ir_argument *a)
 {
-    int64_t value;
-    if (!a || !b) return NULL;
-    if (a->kind == IR_INTEGER && b->kind == IR_INTEGER) {
-        const bool leaves = op == OP_ADD   ? __builtin_add_overflow(a->integer, b->integer, &value)
-                            : op == OP_SUB ? __builtin_sub_overflow(a->integer, b->integer, &value)
-                                           : __builtin_mul_overflow(a->integer, b->integer, &value);
-        return leaves ? NULL : ir_integer(s->plan->mem, value);
-    }
-    if (op == OP_MUL) {
-        if (is_integer(a, 0) || is_integer(b, 1)) return a;
-        if (is_integer(b, 0) || is_integer(a, 1)) return b;
-    } else {
-        if (is_integer(b, 0)) return a;
-        if (is_integer(a, 0)) return op == OP_ADD ? b : ir_unary(s->plan->mem, OP_NEG, b);
-    }
-    return ir_binary(s->plan->mem, op, ARITH_PLAIN, a, b);
-}
-
-/* From one iteration to the next; NULL: it is not the same for all. */
-static struct ir_value *step_of(const struct strips *s, const struct ir_value *v)
-{
-    if (!depends(s, v)) return ir_integer(s->plan->mem, 0);
-    if (v->kind == IR_NAME) return ir_integer(s->plan->mem, 1);
-    struct ir_value *const a = v->count > 0 ? v->arg[0] : NULL, *const b = v->count > 1 ? v->arg[1] : NULL;
-    if (v->kind == IR_UNARY && v->op == OP_NEG) return apply(s, OP_SUB, ir_integer(s->plan->mem, 0), step_of(s, a));
-    if (v->kind != IR_BINARY) return NULL;
-    if (v->op == OP_ADD || v->op == OP_SUB) return apply(s, v->op, step_of(s, a), step_of(s, b));
-    if (v->op != OP_MUL || (depends(s, a) && depends(s, b))) return NULL;
-    return depends(s, a) ? apply(s, OP_MUL, step_of(s, a), b) : apply(s, OP_MUL, a, step_of(s, b));
-}
-
-/* Integers of the program may be of any size, unlike offsets: the difference of two is known to fit as a literal, and
- * as a value that stands in the program. */
-static struct ir_value *step_of_integer(const struct strips *s, const struct ir_value *v)
-{
-    struct ir_value *const step = is_plain(v) ? step_of(s, v) : NULL;
-    return step && step->count == 0 ? step : NULL;
+    const struct symbol *const base = a->view->region->base;
+    const struct ir_strip_tensor *const tensor = tensor_of(b, base);
+    const bool makes = a->direction == DIR_OUT && a->view->region->whole;
+    if (tensor && tensor->own) return makes || (a->direction != DIR_OUT && is_mentioned(b, call, base));
+    if (tensor) return makes || a->direction != DIR_OUT;
+    if (a->direction != DIR_OUT) return true; /* were it written in the loop only, its output would not be here */
+    if (base->kind == SYM_FORMAL) return !base->place;
+    if (base->kind != SYM_LET) return false;
+    return tensor_note_of(b->strips->plan->checked, base)->needs_alloc || (makes && add_tensor(b, base, NULL));
 }
 
 /* ---- calls ---- */
 
-/* A tensor that is read has memory: were it written in the loop only, its first output would be refused here. */
-static bool has_memory(const struct strips *s, const struct ir_argument *a)
+static struct ir_value *step_of_tensor(struct body *b, const struct ir_call *call, const struct ir_argument *a,
+                                       const struct symbol *formal)
 {
-    const struct symbol *const base = a->view->region->base;
-    if (a->direction != DIR_OUT) return true;
-    if (base->kind != SYM_LET) return base->kind == SYM_FORMAL && !base->place;
-    const struct tensor_note *const note = tensor_note_of(s->plan->checked, base);
-    return note && note->needs_alloc;
-}
-
-static struct ir_value *step_of_tensor(const struct strips *s, const struct ir_argument *a, const struct symbol *formal)
-{
+    const struct strips *const s = b->strips;
     const struct ir_view *const v = a->view;
     const bool is_plain_access =
         a->direction == DIR_NONE || a->direction == DIR_IN || a->direction == DIR_INOUT || a->direction == DIR_OUT;
-    if (!is_plain_access || a->written || formal->by || v->region->rank > 4 || !has_memory(s, a)) return NULL;
+    if (!is_plain_access || a->written || formal->by || v->region->rank > 4 || !has_memory(b, call, a)) return NULL;
     for (int d = 0; d < v->region->rank; d++)
-        if (!is_invariant(s, v->extent[d]) || (v->stride[d] && !is_invariant(s, v->stride[d]))) return NULL;
-    return is_plain(v->offset) ? step_of(s, v->offset) : NULL;
+        if (!value_is_invariant(s, v->extent[d]) || (v->stride[d] && !value_is_invariant(s, v->stride[d]))) return NULL;
+    return value_is_plain(v->offset) ? step_of(s, v->offset) : NULL;
+}
+
+static struct ir_value *step_of_bool(struct body *b, struct ir_strip_call *to, const struct ir_value *v, int argument)
+{
+    struct ir_strip_test test;
+    struct arena *const mem = b->strips->plan->mem;
+    if (value_is_invariant(b->strips, v)) return ir_integer(mem, 0);
+    if (!test_of(b->strips, v, &test)) return NULL;
+    if (!to->tests) to->tests = arena_array(mem, struct ir_strip_test, to->submit->call->count);
+    to->tests[argument] = test;
+    return test.step;
 }
 
 /* After the arguments for formals come dimension variables, which are scalars. */
-static struct ir_value *step_of_argument(const struct strips *s, const struct ir_call *c, int i)
+static struct ir_value *step_of_argument(struct body *b, struct ir_strip_call *to, int i)
 {
+    const struct ir_call *const c = to->submit->call;
     const struct ir_argument *const a = &c->arguments[i];
-    if (a->kind == IR_ARG_TENSOR) return step_of_tensor(s, a, c->callee->formals[i]);
+    if (a->kind == IR_ARG_TENSOR) return step_of_tensor(b, c, a, c->callee->formals[i]);
     if (a->kind != IR_ARG_SCALAR) return NULL;
-    if (a->type->kind == TYPE_INT) return step_of_integer(s, a->value);
-    return is_invariant(s, a->value) ? ir_integer(s->plan->mem, 0) : NULL;
+    if (a->type->kind == TYPE_INT) return step_of_integer(b->strips, a->value);
+    if (a->type->kind == TYPE_BOOL) return step_of_bool(b, to, a->value, i);
+    return value_is_invariant(b->strips, a->value) ? ir_integer(b->strips->plan->mem, 0) : NULL;
 }
 
 /* Is there a step for each attribute and argument? */
-static bool find_steps(const struct strips *s, struct ir_strip_call *to)
+static bool find_steps(struct body *b, struct ir_strip_call *to)
 {
     const struct ir_call *const c = to->submit->call;
-    if (c->checks || (c->flags && *c->flags)) return false;
-    to->steps = arena_array(s->plan->mem, struct ir_value *, c->attribute_count + c->count);
+    struct arena *const mem = b->strips->plan->mem;
+    if (c->flags && *c->flags) return false;
+    to->steps = arena_array(mem, struct ir_value *, c->attribute_count + c->count);
     for (int i = 0; i < c->attribute_count; i++) {
         const struct ir_attribute *const a = &c->attributes[i];
-        to->steps[i] = a->kind == IR_PRIORITY ? step_of_integer(s, a->value) : NULL;
+        to->steps[i] = a->kind == IR_PRIORITY ? step_of_integer(b->strips, a->value) : NULL;
         if (!to->steps[i]) return false;
     }
     for (int i = 0; i < c->count; i++) {
-        struct ir_value *const step = step_of_argument(s, c, i);
+        struct ir_value *const step = step_of_argument(b, to, i);
         if (!step) return false;
         to->steps[c->attribute_count + i] = step;
     }
     return true;
 }
 
-static const char *worker_of(const struct ir_op *submit)
+/* ---- what else stands in a body ---- */
+
+/* A check that holds for all iterations or for none, and whose condition is printed (check_print_condition()). */
+static bool add_check(struct body *b, const struct ir_check *c)
 {
-    const char *const worker = submit->call->callee->decl->kernel->worker;
-    return worker ? worker : "";
+    const struct strips *const s = b->strips;
+    const struct ir_value *const operand[] = {c->a, c->b, c->c, c->d};
+    const bool is_of_numbers =
+        c->kind == CHECK_INDEX || c->kind == CHECK_FROM_ZERO || c->kind == CHECK_BELOW || c->kind == CHECK_SLICE;
+    if ((!is_of_numbers && c->kind != CHECK_CONTIGUOUS && c->kind != CHECK_WRITTEN) || b->checks == CHECKS)
+        return false;
+    for (int i = 0; is_of_numbers && i < 4; i++)
+        if (operand[i] && !value_is_invariant(s, operand[i])) return false;
+    for (int d = 0; c->kind == CHECK_CONTIGUOUS && d < c->view->region->rank; d++)
+        if (!c->view->stride[d] || !value_is_invariant(s, c->view->extent[d]) ||
+            !value_is_invariant(s, c->view->stride[d]))
+            return false;
+    b->check[b->checks++] = c;
+    return true;
+}
+
+static bool add_checks(struct body *b, const struct ir_check *list)
+{
+    for (const struct ir_check *c = list; c; c = c->next)
+        if (!add_check(b, c)) return false;
+    return true;
+}
+
+static bool add_call(struct body *b, const struct ir_op *op)
+{
+    const struct ir_call *const c = op->call;
+    if (!b->site || b->calls == PTO_STRIP_CALLS || c->callee->opcode || !add_checks(b, c->checks)) return false;
+    const int own = c->attribute_count + c->count;
+    b->params += own;
+    if (own == 0 || b->params > PTO_STRIP_PARAMS) return false;
+    struct ir_strip_call *const to = &b->call[b->calls++];
+    *to = (struct ir_strip_call){.site = b->site, .submit = op};
+    return find_steps(b, to);
+}
+
+/* `if causal && j > i { break; }` before all calls: it says where the loop ends. */
+static bool add_stop(struct body *b, const struct ir_op *op)
+{
+    struct ir_strip_test *const stop = &b->stop;
+    if (b->calls > 0 || b->checks > 0 || stop->number || op->branch.other || op->branch.is_chained) return false;
+    for (const struct ir_op *in = op->branch.then->first; in; in = in->next)
+        if (in->kind != IR_SCOPE_END && in->kind != IR_BREAK) return false;
+    const struct ir_block *const then = op->branch.then;
+    return then->last && then->last->kind == IR_BREAK && test_of(b->strips, op->branch.cond.value, stop) &&
+           stop->number->kind == IR_NAME && stop->number->symbol == b->strips->variable && stop->limit->count == 0 &&
+           (stop->op == OP_GT || stop->op == OP_GE);
+}
+
+static bool look_at_body(struct body *b, const struct ir_block *block)
+{
+    bool may = true;
+    for (const struct ir_op *op = block->first; op && may; op = op->next) {
+        switch (op->kind) {
+        case IR_SITE: b->site = op; break;
+        case IR_SUBMIT: may = add_call(b, op); break;
+        case IR_TENSOR: may = add_own(b, op); break;
+        case IR_CHECK: may = op->check.check && add_checks(b, op->check.check); break;
+        case IR_IF: may = add_stop(b, op); break;
+        case IR_BLOCK: may = look_at_body(b, op->block); break;
+        case IR_RELEASE: { /* it ends with its strip */
+            const struct ir_strip_tensor *const tensor = tensor_of(b, op->release.symbol);
+            may = tensor && tensor->own && !op->release.is_argument;
+            break;
+        }
+        case IR_SCOPE_BEGIN:
+        case IR_SCOPE_END: break;
+        default: may = false;
+        }
+    }
+    return may;
 }
 
 /* ---- loops ---- */
-
-/* The calls of the body, if it is nothing else: how many; 0: it is. */
-static int calls_of(const struct ir_block *body, struct ir_strip_call *calls)
-{
-    const struct ir_op *site = NULL;
-    int count = 0, params = 0;
-    for (const struct ir_op *op = body->first; op; op = op->next) {
-        if (op->kind == IR_SITE) {
-            site = op;
-            continue;
-        }
-        if (op->kind != IR_SUBMIT || !site || count == CALLS || op->call->callee->opcode) return 0;
-        const int own = op->call->attribute_count + op->call->count;
-        params += own;
-        if (own == 0 || params > PARAMS || (count > 0 && strcmp(worker_of(op), worker_of(calls[0].submit)) != 0))
-            return 0;
-        calls[count++] = (struct ir_strip_call){.site = site, .submit = op};
-    }
-    return count;
-}
 
 /* May there be a second iteration?  needs_order: its number fits in 64 bits only where low < high. */
 static bool may_repeat(struct strips *s, const struct ir_op *op, bool *needs_order)
@@ -180,22 +229,34 @@ static bool may_repeat(struct strips *s, const struct ir_op *op, bool *needs_ord
     return !fits || distance.hi > 1;
 }
 
+static const struct ir_strips *strips_of(const struct body *b, bool needs_order)
+{
+    struct arena *const mem = b->strips->plan->mem;
+    struct ir_strips *const to = arena_new(mem, struct ir_strips);
+    *to = (struct ir_strips){.calls = arena_array(mem, struct ir_strip_call, b->calls),
+                             .tensors = arena_array(mem, struct ir_strip_tensor, b->tensors + 1),
+                             .checks = arena_array(mem, const struct ir_check *, b->checks + 1),
+                             .count = b->calls,
+                             .tensor_count = b->tensors,
+                             .check_count = b->checks,
+                             .needs_order = needs_order,
+                             .stop = b->stop};
+    memcpy(to->calls, b->call, (size_t)b->calls * sizeof *b->call);
+    memcpy(to->tensors, b->tensor, (size_t)b->tensors * sizeof *b->tensor);
+    memcpy(to->checks, b->check, (size_t)b->checks * sizeof *b->check);
+    return to;
+}
+
 static void look_at_op(void *cx, struct ir_op *op)
 {
     struct strips *const s = cx;
-    struct ir_strip_call calls[CALLS];
     bool needs_order;
     if (op->kind != IR_FOR || op->loop.form != IR_LOOP_UNIT || op->loop.by != 1) return;
-    if (!is_plain(op->loop.low) || !is_plain(op->loop.high)) return;
-    const int count = calls_of(op->loop.body, calls);
+    if (!value_is_plain(op->loop.low) || !value_is_plain(op->loop.high)) return;
     s->variable = op->loop.symbol;
-    for (int i = 0; i < count; i++)
-        if (!find_steps(s, &calls[i])) return;
-    if (count == 0 || !may_repeat(s, op, &needs_order)) return;
-    struct ir_strips *const strips = arena_new(s->plan->mem, struct ir_strips);
-    *strips = (struct ir_strips){arena_array(s->plan->mem, struct ir_strip_call, count), count, needs_order};
-    memcpy(strips->calls, calls, (size_t)count * sizeof *calls);
-    op->loop.strips = strips;
+    struct body b = {.strips = s};
+    if (!look_at_body(&b, op->loop.body) || b.calls == 0 || !may_repeat(s, op, &needs_order)) return;
+    op->loop.strips = strips_of(&b, needs_order);
 }
 
 void strips_run(struct plan *p)

@@ -94,7 +94,7 @@ static int call_strip(const struct window *w, const struct backend *backend, uin
             return result;
         }
         if (n + 1 == s->iterations) break; /* no argument moves past its tensor */
-        for (int i = 0; i < s->args; i++) ptoi_strip_move(&args[i], &ptoi_strip_args(s)[i], 1);
+        for (int i = 0; i < s->args; i++) ptoi_strip_move(&args[i], &ptoi_strip_args(s)[i], 1, n + 1);
     }
     return 0;
 }

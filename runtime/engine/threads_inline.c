@@ -38,6 +38,12 @@ bool ptoi_threads_is_fine(void *context, const PTOKernel *kernel)
     return ptoi_grain_is_fine(&e->grain, kernel) || ptoi_grain_is_tried(&e->grain, kernel);
 }
 
+bool ptoi_threads_shares_workers(void *context, PTOWorkerType a, PTOWorkerType b)
+{
+    const struct core *const core = context;
+    return core->sched.group[a] == core->sched.group[b];
+}
+
 int64_t ptoi_threads_known_ns(void *context, const PTOKernel *kernel)
 {
     struct threads *e = ((struct core *)context)->state;

@@ -142,6 +142,7 @@ void *ptoi_threads_scheduler(void *core);
 void ptoi_threads_wake(void *core);
 bool ptoi_threads_wait(void *core, bool (*is_met)(void *arg), void *arg);
 bool ptoi_threads_is_fine(void *core, const PTOKernel *kernel);
+bool ptoi_threads_shares_workers(void *core, PTOWorkerType a, PTOWorkerType b);
 int64_t ptoi_threads_known_ns(void *core, const PTOKernel *kernel);
 void ptoi_threads_enter(void *core);
 void ptoi_threads_leave(void *core);

@@ -53,6 +53,8 @@ struct role_ops {
     void (*leave)(void *context);
     /* How long a call of this kernel takes, ns; 0: unknown.  NULL: loops are not handed over in strips. */
     int64_t (*known_ns)(void *context, const PTOKernel *kernel);
+    /* Do the same workers run tasks of both types? */
+    bool (*shares_workers)(void *context, PTOWorkerType a, PTOWorkerType b);
     /* Reports how long a measured call took. */
     void (*measured)(void *context, const PTOKernel *kernel, int64_t ns);
 };

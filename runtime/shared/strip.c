@@ -13,7 +13,7 @@ void ptoi_strip_first_args(const struct strip *s, const PTOArg *own, PTOArg *arg
                            .shape = extent,
                            .stride = extent + from->rank,
                            .ptr = is_scalar || !own ? NULL : (char *)own[from->of].ptr + from->value};
-        args[i].value.i64 = is_scalar ? from->value : 0;
+        args[i].value.i64 = is_scalar ? ptoi_strip_scalar(from, 0) : 0;
         extent += (size_t)2 * from->rank;
     }
 }
@@ -28,7 +28,7 @@ int ptoi_strip_failed_args(const struct strip *s, PTOArg *args)
     ptoi_strip_first_args(s, NULL, all);
     for (int i = 0; i < count; i++) {
         args[i] = all[first + i];
-        ptoi_strip_move(&args[i], &ptoi_strip_args(s)[first + i], s->failed_iteration);
+        ptoi_strip_move(&args[i], &ptoi_strip_args(s)[first + i], s->failed_iteration, s->failed_iteration);
     }
     return count;
 }

@@ -25,12 +25,14 @@ struct strip_call {
 
 /* An argument of the first iteration.  Its extents and strides follow all arguments, as those of a task do. */
 struct strip_arg {
-    int64_t value; /* scalar bits; or bytes from the first one of the task's argument `of` */
+    int64_t
+        value; /* scalar bits; the number that is compared; or bytes from the first one of the task's argument `of` */
     int64_t step;
+    int64_t limit; /* of a comparison */
     uint8_t kind, type, rank, of;
-    int32_t reserved;
+    int32_t test; /* a scalar: PTO_IS_TEST_ and its results; 0: it is no comparison */
 };
-_Static_assert(sizeof(struct strip) == 40 && sizeof(struct strip_call) == 24 && sizeof(struct strip_arg) == 24,
+_Static_assert(sizeof(struct strip) == 40 && sizeof(struct strip_call) == 24 && sizeof(struct strip_arg) == 32,
                "words without padding between them");
 
 /* A strip as it is submitted: it is copied to the end of the arguments of its task. */
@@ -76,11 +78,19 @@ void ptoi_strip_first_args(const struct strip *s, const PTOArg *own, PTOArg *arg
 /* Those of the call that failed, without addresses; how many they are. */
 int ptoi_strip_failed_args(const struct strip *s, PTOArg *args);
 
-/* The argument so many iterations later. */
-static inline void ptoi_strip_move(PTOArg *a, const struct strip_arg *by, int64_t times)
+/* The bits of a scalar in that iteration, from 0. */
+static inline int64_t ptoi_strip_scalar(const struct strip_arg *of, int64_t iteration)
+{
+    const int64_t number = of->value + of->step * iteration;
+    if (of->test == 0) return number;
+    return of->test >> (number < of->limit ? 0 : number == of->limit ? 1 : 2) & 1;
+}
+
+/* The argument so many iterations later, which is that iteration. */
+static inline void ptoi_strip_move(PTOArg *a, const struct strip_arg *by, int64_t times, int64_t iteration)
 {
     if (by->kind == PTO_PARAM_SCALAR)
-        a->value.i64 += by->step * times;
+        a->value.i64 = ptoi_strip_scalar(by, iteration);
     else if (a->ptr)
         a->ptr = (char *)a->ptr + by->step * times;
 }

@@ -228,6 +228,22 @@ static bool may_have_frame(const struct orchestrator *o, uint64_t will_need)
     return will_need <= (o->buffers.heap.checked_base ? free / 2 : free);
 }
 
+PTOStatus ptoi_strip_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name, void **buffer)
+{
+    struct room room = {.o = o, .bytes = bytes, .depth = owner_of(o, scope), .name = name};
+    *buffer = NULL;
+    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
+    if (room.depth < 0 || ptoi_heap_is_too_large(&o->buffers.heap, bytes)) return PTO_OK;
+    if (name && name[0] == '&') room.name = ++name; /* as in take_buffer() */
+    if (!heap_fits(&room) && !wait_for_room(o, &room))
+        return o->is_lost || ptoi_orch_has_failed(o) ? ptoi_status(o->run_status) : PTO_OK;
+    open_buffer(o, &room, PTO_NO_BIRTH, name);
+    publish_open(o, room.buffer);
+    ptoi_record(&o->scopes, room.buffer)->maker = PTO_NO_MAKER;
+    *buffer = o->heap_base + ptoi_record(&o->scopes, room.buffer)->at;
+    return PTO_OK;
+}
+
 PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_need, void **buffer)
 {
     *buffer = NULL;

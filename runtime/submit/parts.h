@@ -109,6 +109,8 @@ uint32_t ptoi_try_output(struct orchestrator *o, PTOScope scope, uint64_t bytes,
 void ptoi_give_output_back(struct orchestrator *o, uint32_t buffer);
 /* The owner's reference is dropped. */
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
+/* A buffer for tasks that could do without it.  *buffer NULL: there is no room for it, even when nothing is in flight. */
+PTOStatus ptoi_strip_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name, void **buffer);
 
 /* ---- placing.c, edges.c: the parts of a deferred submit, and of an await ----------------------------------------- */
 
@@ -154,6 +156,15 @@ int64_t ptoi_submit_strip(struct orchestrator *o, const PTOKernel *kernel, const
 /* Where o->inlined.is_active.  false: this task cannot be executed inline, and nothing was done. */
 bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                           int64_t *number);
+
+/* ---- strip_buffers.c --------------------------------------------------------------------------------------------- */
+
+/* Has an output of the calls no memory yet, other than those that each strip has of its own? */
+bool ptoi_strip_lacks(const PTOStripCall *calls, int32_t count, bool *has_private);
+/* Makes it where there is room, for those of a strip, which belong to the current scope, or for the others. */
+PTOStatus ptoi_strip_make(struct orchestrator *o, const PTOStripCall *calls, int32_t count, bool is_private);
+/* The variables of those of a strip are NULL again. */
+void ptoi_strip_forget(const PTOStripCall *calls, int32_t count);
 
 /* ---- submit.c ---------------------------------------------------------------------------------------------------- */
 

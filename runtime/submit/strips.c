@@ -4,7 +4,8 @@
  *            iterations access of a tensor is again a view, because the tensor moves by a constant step: a larger one
  *            where tiles follow each other, or one with a dimension more.
  * Owner      the orchestrator.
- * Invariant  a strip accesses what its iterations access, no byte less.
+ * Invariant  a strip accesses what its iterations access, no byte less.  Tensors that its calls make have memory before
+ *            it is submitted (strip_buffers.c).
  * Blocks     while a ring is full.
  * Tests      test/runtime/test_strips.c */
 #include "parts.h"
@@ -13,12 +14,13 @@
 #include <string.h>
 
 /* Handing over a task takes some 300 ns: a strip takes several times as long, and not so long that others wait for it.
- * An iteration that is timed as less than FINEST_NS, some 25 of which are the clock, is executed inline faster than two
- * processors could share it. */
+ * Where iterations follow each other anyway, as they write the same memory, nothing but the workers' other tasks waits,
+ * and CHAIN_NS is the limit.  An iteration that is timed as less than FINEST_NS, some 25 of which are the clock, is
+ * executed inline faster than two processors could share it. */
 #ifdef PTO_TINY
-enum { LEAST_NS = 200, STRIP_NS = 1000, FINEST_NS = 1 };
+enum { LEAST_NS = 200, STRIP_NS = 1000, CHAIN_NS = 4000, FINEST_NS = 1 };
 #else
-enum { LEAST_NS = 1200, STRIP_NS = 6000, FINEST_NS = 110 };
+enum { LEAST_NS = 1200, STRIP_NS = 6000, CHAIN_NS = 32000, FINEST_NS = 110 };
 #endif
 
 /* The tensor that all iterations access through one parameter. */
@@ -88,7 +90,9 @@ static int add_tensor(struct builder *b, const PTOTaskParam *p, int64_t step, in
     PTOTaskParam *const whole = &b->param[b->tensors];
     int64_t dense[PTO_MAX_RANK];
     *whole = *p;
-    if (p->kind == PTO_PARAM_OUTPUT) memcpy(&whole->buffer, p->ref, sizeof whole->buffer);
+    if (p->ref) memcpy(&whole->buffer, p->ref, sizeof whole->buffer);
+    if (p->kind != PTO_PARAM_OUTPUT) whole->ref = NULL;
+    if (p->flags & PTO_IS_PRIVATE_) whole->flags = 0;
     if (!whole->buffer || p->rank < 1 || p->rank > PTO_MAX_RANK || !p->shape) return -1;
     const int64_t *stride = p->stride ? p->stride : row_major(p->rank, p->shape, dense);
     r->rank = p->rank;
@@ -125,6 +129,8 @@ static bool add_param(struct builder *b, const PTOTaskParam *p, int64_t step, in
     *arg = (struct strip_arg){.kind = p->kind, .type = p->type, .step = step};
     if (p->kind == PTO_PARAM_SCALAR) {
         arg->value = p->value.i64;
+        arg->limit = p->at;
+        arg->test = p->flags;
         return true;
     }
     if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_INOUT) return false;
@@ -157,7 +163,7 @@ static bool build(struct builder *b, const PTOStripCall *calls, int32_t count, i
                 if (!priority) priority = &calls[c].params[i], priority_step = step;
                 continue;
             }
-            if (p.kind == PTO_PARAM_SCALAR && step != 0)
+            if (p.kind == PTO_PARAM_SCALAR)
                 p.value.i64 += step * from;
             else
                 p.at += step * from;
@@ -186,38 +192,99 @@ static int64_t time_of_body(struct orchestrator *o, const PTOStripCall *calls, i
     return sum;
 }
 
-/* How many iterations a strip has; 1: strips are not worth it. */
-static int64_t length(int64_t iterations, int64_t body_ns)
+/* Is it memory that an output before it makes for each strip? */
+static bool is_own(const PTOStripCall *calls, int32_t call, const PTOTaskParam *p)
 {
-    const int64_t least = (LEAST_NS + body_ns - 1) / body_ns, most = STRIP_NS / body_ns;
-    int64_t n = iterations / ptoi_processors(); /* they may be independent of each other */
+    for (int32_t c = 0; c <= call && p->ref; c++)
+        for (int32_t i = 0; i < calls[c].count; i++)
+            if (calls[c].params[i].ref == p->ref && calls[c].params[i].flags & PTO_IS_PRIVATE_) return true;
+    return false;
+}
+
+/* Do all iterations write some memory that is not a strip's own? */
+static bool is_chain(const PTOStripCall *calls, int32_t count)
+{
+    for (int32_t c = 0; c < count; c++)
+        for (int32_t i = 0; i < calls[c].count; i++) {
+            const PTOTaskParam *const p = &calls[c].params[i];
+            const bool writes = p->kind == PTO_PARAM_OUTPUT || p->kind == PTO_PARAM_INOUT;
+            if (writes && !is_own(calls, c, p) && calls[c].step[i] == 0) return true;
+        }
+    return false;
+}
+
+/* How many iterations a strip has; 1: strips are not worth it. */
+static int64_t length(int64_t iterations, int64_t body_ns, bool is_chain)
+{
+    const int64_t least = (LEAST_NS + body_ns - 1) / body_ns, most = (is_chain ? CHAIN_NS : STRIP_NS) / body_ns;
+    int64_t n = is_chain ? iterations : iterations / ptoi_processors(); /* they may be independent of each other */
     if (body_ns < FINEST_NS || least > iterations || most < 2) return 1;
     n = n < least ? least : n > most ? most : n;
     const int64_t strips = (iterations + n - 1) / n;
     return (iterations + strips - 1) / strips;
 }
 
-static void count_strip(struct orchestrator *o, PTOWorkerType worker, int64_t tasks)
+static void count_strip(struct orchestrator *o, const PTOStripCall *calls, int32_t count, int64_t times)
 {
     o->run.stats.strips++;
-    o->run.stats.strip_tasks += tasks;
-    o->fast.tasks[worker] += tasks - 1; /* beside the one that the scheduler counts */
+    o->run.stats.strip_tasks += times * count;
+    for (int32_t c = 0; c < count; c++) o->fast.tasks[calls[c].kernel->worker] += times;
+    o->fast.tasks[calls[0].kernel->worker]--; /* which the scheduler counts */
+}
+
+/* A worker runs all of a strip, so it has to be one of each kernel's type. */
+static bool has_workers(const struct orchestrator *o, const PTOStripCall *calls, int32_t count)
+{
+    const PTOWorkerType worker = calls[0].kernel->worker;
+    for (int32_t c = 1; c < count; c++)
+        if (calls[c].kernel->worker != worker &&
+            !o->flow.ops->shares_workers(o->flow.context, worker, calls[c].kernel->worker))
+            return false;
+    return true;
+}
+
+/* A task, where everything that its calls access has memory: its number, PTO_NO_TASK, or a status. */
+static int64_t submit_strip(struct orchestrator *o, const PTOStripCall *calls, int32_t count, int64_t from,
+                            int64_t times, int64_t body_ns)
+{
+    struct builder b;
+    if (!build(&b, calls, count, from, times, body_ns)) return PTO_NO_TASK;
+    ptoi_stop_inline(o);
+    o->inlined.coarse = o->rings.head + 1;
+    const int64_t number = ptoi_submit_strip(o, calls[0].kernel, b.param, b.params, &b.text);
+    if (number >= 0) count_strip(o, calls, count, times);
+    return number;
+}
+
+/* The same with memory of its own, which it alone accesses: strips that follow each other may run at the same time. */
+static int64_t submit_in_scope(struct orchestrator *o, const PTOStripCall *calls, int32_t count, int64_t from,
+                               int64_t times, int64_t body_ns)
+{
+    ptoi_stop_inline(o);
+    ptoi_orch_scope_begin(o);
+    const PTOStatus status = ptoi_strip_make(o, calls, count, true);
+    const int64_t number = status == PTO_OK ? submit_strip(o, calls, count, from, times, body_ns) : status;
+    ptoi_strip_forget(calls, count);
+    const PTOStatus end = ptoi_orch_scope_end(o);
+    return end == PTO_OK ? number : end;
 }
 
 static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
 {
-    struct builder b;
     const int64_t body_ns = time_of_body(o, calls, count);
-    const int64_t n = body_ns > 0 ? length(iterations, body_ns) : 1;
-    if (n < 2) return 0;
+    const int64_t n = body_ns > 0 ? length(iterations, body_ns, is_chain(calls, count)) : 1;
+    bool has_private;
+    if (n < 2 || !has_workers(o, calls, count)) return 0;
+    if (ptoi_strip_lacks(calls, count, &has_private)) {
+        ptoi_stop_inline(o);
+        const PTOStatus status = ptoi_strip_make(o, calls, count, false);
+        if (status != PTO_OK) return status;
+    }
     for (int64_t from = 0; from < iterations;) {
         const int64_t times = n < iterations - from ? n : iterations - from;
-        if (!build(&b, calls, count, from, times, body_ns)) return from;
-        ptoi_stop_inline(o);
-        o->inlined.coarse = o->rings.head + 1;
-        const int64_t number = ptoi_submit_strip(o, calls[0].kernel, b.param, b.params, &b.text);
+        const int64_t number = has_private ? submit_in_scope(o, calls, count, from, times, body_ns)
+                                           : submit_strip(o, calls, count, from, times, body_ns);
         if (number < 0) return number == PTO_NO_TASK ? from : number;
-        count_strip(o, calls[0].kernel->worker, times * count);
         from += times;
     }
     return iterations;

@@ -8,6 +8,8 @@
 #define PTO_TASK_PARAMS    (PTO_MAX_PARAMS + 4) /* of a submit: with its priority, name, time limit and rank */
 #define PTO_REQUEST_PARAMS 16                   /* scalars of a work request */
 #define PTO_OWN_OPCODE     64                   /* the first operation that a program may number itself */
+#define PTO_STRIP_CALLS    4                    /* calls in the body of a loop that is submitted in strips */
+#define PTO_STRIP_PARAMS   16                   /* parameters of all of them */
 
 /* The heap: one block of RINGS * bytes, cut into at most SEGMENTS segments of a power of two granules each. */
 #define PTO_GRANULE                64 /* bytes: alignment of a buffer, and the least heap ring */

@@ -13,19 +13,50 @@
 extern "C" {
 #endif
 
-enum { PTO_STRIP_CALLS = 4, PTO_STRIP_PARAMS = 16 };
-
 /* A call in the body of the loop. */
 typedef struct PTOStripCall {
     const PTOKernel *kernel;
     const PTOSiteLine *site;
-    /* of the first iteration: PTO_INPUT, PTO_INOUT, PTO_OUTPUT of memory that exists, PTO_SCALAR, PTO_PRIORITY */
+    /* of the first iteration: PTO_INPUT, PTO_INOUT, PTO_OUTPUT, PTO_SCALAR, PTO_PRIORITY, and those below */
     const PTOTaskParam *params;
-    /* by parameter, from one iteration to the next: elements that a view moves, or what an i64 scalar or a priority
-     * grows by; 0 for all other scalars */
+    /* by parameter, from one iteration to the next: elements that a view moves, or what an i64 scalar, the number of a
+     * PTO_STRIP_TEST or a priority grows by; 0 for all other scalars */
     const int64_t *step;
     int32_t count; /* of the parameters; of all calls together at most PTO_STRIP_PARAMS */
 } PTOStripCall;
+
+/* Parameters of such calls only.  A variable (void *) that is NULL when the strips are offered gets memory by the first
+ * PTO_OUTPUT of the body that names it, as in pto_submit_task; that one is row-major, begins at 0 and moves by 0.
+ *     PTO_STRIP_INPUT(ref, at, extent)     as PTO_INPUT of the memory that the variable *ref has by then
+ *     PTO_STRIP_INOUT(ref, at, extent)     likewise
+ *     PTO_STRIP_PRIVATE(ref, at, extent)   as PTO_OUTPUT, of memory that no iteration reads before it writes it: each
+ *                                          strip has its own, in a scope that it begins and ends; *ref stays NULL
+ *     PTO_STRIP_TEST(number, ==, limit)    the bool that the comparison (<, <=, ==, !=, >=, >) gives, of two int64_t
+ *     PTO_STRIP_TEST_IF(when, number, ==, limit)   the same where the bool `when` holds, else false
+ */
+#ifndef __cplusplus
+#define PTO_STRIP_INPUT(ref_, at_, extent)                                                                             \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_INPUT, 0, NULL, ref_, 0, at_, extent), .name = #ref_                                       \
+    }
+#define PTO_STRIP_INOUT(ref_, at_, extent)                                                                             \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_INOUT, 0, NULL, ref_, 0, at_, extent), .name = #ref_                                       \
+    }
+#define PTO_STRIP_PRIVATE(ref_, at_, extent)                                                                           \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_OUTPUT, PTO_IS_PRIVATE_, NULL, ref_, 0, at_, extent), .name = #ref_                        \
+    }
+#define PTO_STRIP_TEST(number, test, limit) PTO_STRIP_TEST_IF(true, number, test, limit)
+#define PTO_STRIP_TEST_IF(when, number, test, limit)                                                                   \
+    {                                                                                                                  \
+        .kind = PTO_PARAM_SCALAR, .type = PTO_BOOL, .rank = 0, .buffer = NULL, .ref = NULL, .scope = 0, .bytes = 0,    \
+        .shape = NULL, .stride = NULL, .name = NULL, .value = {.i64 = (number)}, .at = (limit),                        \
+        .flags = (uint8_t)(PTO_IS_TEST_ + ((when) ? (0 test 1) + 2 * (0 test 0) + 4 * (1 test 0) : 0))                 \
+    }
+#endif
+/* Flags: of an output; of a comparison, whose lower bits are its results for a number below, at and above the limit. */
+enum { PTO_IS_PRIVATE_ = 2, PTO_IS_TEST_ = 8 };
 
 /* Do loops of this run submit strips at all?  A hint that costs one load.
  * Caller     the orchestrator.  Never blocks.  Status: none. */
@@ -36,9 +67,10 @@ static inline bool pto_takes_strips(const PTORuntime *rt)
 
 /* Submits the iterations first, first + 1 ... of a loop that goes on to end - 1 as strips, where that is faster than
  * one task after the other: the first iteration that it has not submitted, and that the caller has to.  calls: of the
- * iteration `first`, at most PTO_STRIP_CALLS, in the order of the body; read before the function returns.
+ * iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order of the body; read before the
+ * function returns.
  * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: the run status; what cannot be submitted as a
- *            strip is left to the caller, whose submit reports it. */
+ *            strip, or finds no room in the heap, is left to the caller, whose submit reports it. */
 PTO_API int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, const PTOStripCall *calls, int32_t count);
 
 #ifdef __cplusplus

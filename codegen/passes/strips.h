@@ -1,0 +1,26 @@
+/* strips.h - what the files of the pass `strips` ask of each other; no other file includes it.
+ *
+ *   strips.c         loops, their calls and tensors
+ *   strips_steps.c   how values change from one iteration to the next */
+#ifndef PTOC_STRIPS_H
+#define PTOC_STRIPS_H
+#include "ir/ir.h"
+#include "plan.h"
+
+struct strips {
+    struct plan *plan;
+    const struct symbol *variable; /* of the loop that is looked at */
+};
+
+/* Evaluated before the loop it is what it would be in the loop: it looks at no memory, and cannot fail. */
+bool value_is_plain(const struct ir_value *v);
+/* The same, and it is the same in all iterations. */
+bool value_is_invariant(const struct strips *s, const struct ir_value *v);
+/* From one iteration to the next, of a value that is plain; NULL: it is not the same for all. */
+struct ir_value *step_of(const struct strips *s, const struct ir_value *v);
+/* The same of an integer of the program, of any size. */
+struct ir_value *step_of_integer(const struct strips *s, const struct ir_value *v);
+/* Is the bool a comparison of an integer that has a step with an invariant one, where another invariant bool holds? */
+bool test_of(const struct strips *s, const struct ir_value *v, struct ir_strip_test *test);
+
+#endif
