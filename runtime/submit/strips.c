@@ -9,6 +9,7 @@
  * Blocks     while a ring is full.
  * Tests      test/runtime/test_strips.c */
 #include "parts.h"
+#include "shared/check.h"
 #include "shared/processors.h"
 #include "shared/strip.h"
 #include <string.h>
@@ -243,17 +244,22 @@ static bool has_workers(const struct orchestrator *o, const PTOStripCall *calls,
     return true;
 }
 
-/* A task, where everything that its calls access has memory: its number, PTO_NO_TASK, or a status. */
+/* What became of a strip; below 0: a status. */
+enum { LEFT_TO_THE_LOOP, SUBMITTED };
+
+/* Of calls all of whose tensors have memory. */
 static int64_t submit_strip(struct orchestrator *o, const PTOStripCall *calls, int32_t count, int64_t from,
                             int64_t times, int64_t body_ns)
 {
     struct builder b;
-    if (!build(&b, calls, count, from, times, body_ns)) return PTO_NO_TASK;
+    if (!build(&b, calls, count, from, times, body_ns)) return LEFT_TO_THE_LOOP;
     ptoi_stop_inline(o);
     o->inlined.coarse = o->rings.head + 1;
     const int64_t number = ptoi_submit_strip(o, calls[0].kernel, b.param, b.params, &b.text);
-    if (number >= 0) count_strip(o, calls, count, times);
-    return number;
+    if (number < 0) return number;
+    CHECK(number != PTO_NO_TASK); /* no tensor is empty */
+    count_strip(o, calls, count, times);
+    return SUBMITTED;
 }
 
 /* The same with memory of its own, which it alone accesses: strips that follow each other may run at the same time. */
@@ -263,10 +269,10 @@ static int64_t submit_in_scope(struct orchestrator *o, const PTOStripCall *calls
     ptoi_stop_inline(o);
     ptoi_orch_scope_begin(o);
     const PTOStatus status = ptoi_strip_make(o, calls, count, true);
-    const int64_t number = status == PTO_OK ? submit_strip(o, calls, count, from, times, body_ns) : status;
+    const int64_t outcome = status == PTO_OK ? submit_strip(o, calls, count, from, times, body_ns) : status;
     ptoi_strip_forget(calls, count);
     const PTOStatus end = ptoi_orch_scope_end(o);
-    return end == PTO_OK ? number : end;
+    return end == PTO_OK ? outcome : end;
 }
 
 static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
@@ -282,9 +288,9 @@ static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const P
     }
     for (int64_t from = 0; from < iterations;) {
         const int64_t times = n < iterations - from ? n : iterations - from;
-        const int64_t number = has_private ? submit_in_scope(o, calls, count, from, times, body_ns)
-                                           : submit_strip(o, calls, count, from, times, body_ns);
-        if (number < 0) return number == PTO_NO_TASK ? from : number;
+        const int64_t outcome = has_private ? submit_in_scope(o, calls, count, from, times, body_ns)
+                                            : submit_strip(o, calls, count, from, times, body_ns);
+        if (outcome != SUBMITTED) return outcome == LEFT_TO_THE_LOOP ? from : outcome;
         from += times;
     }
     return iterations;
