@@ -108,7 +108,7 @@ void size_print(struct emitter *e, struct strbuf *b, const struct size *s, enum 
 /* ---- emit_check.c ---- */
 void check_emit(struct emitter *e, const struct ir_check *c, bool is_hoisted);             /* as a statement */
 void check_print_commas(struct emitter *e, struct strbuf *b, const struct ir_check *list); /* "a, b, " */
-/* that the check does not fail, of the kinds that the pass `strips` knows; binds like && */
+/* a condition under which the check does not fail: CONTIGUOUS, WRITTEN */
 void check_print_condition(struct emitter *e, struct strbuf *b, const struct ir_check *c);
 const char *check_flag(struct emitter *e, const void *key); /* the variable that says whether a tensor was written */
 void message_print_values(struct emitter *e, struct strbuf *b, const struct ir_message *m); /* ", (long long)i" */

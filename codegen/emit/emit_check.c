@@ -149,50 +149,18 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
     }
 }
 
-static void print_comparison(struct emitter *e, struct strbuf *b, const struct ir_value *left, const char *op,
-                             const struct ir_value *right)
-{
-    if (left)
-        value_print(e, b, left, P_ADD);
-    else
-        strbuf_putc(b, '0');
-    strbuf_puts(b, op);
-    if (right)
-        value_print(e, b, right, P_ADD);
-    else
-        strbuf_putc(b, '0');
-}
-
 void check_print_condition(struct emitter *e, struct strbuf *b, const struct ir_check *c)
 {
-    const int rank = c->view ? c->view->region->rank : 0;
-    switch (c->kind) {
-    case CHECK_INDEX:
-        print_comparison(e, b, NULL, " <= ", c->a);
-        strbuf_puts(b, " && ");
-        print_comparison(e, b, c->a, " < ", c->b);
-        break;
-    case CHECK_FROM_ZERO: print_comparison(e, b, NULL, " <= ", c->a); break;
-    case CHECK_BELOW: print_comparison(e, b, c->a, " < ", c->b); break;
-    case CHECK_SLICE:
-        print_comparison(e, b, NULL, " <= ", c->a);
-        strbuf_puts(b, " && ");
-        print_comparison(e, b, c->a, " <= ", c->b);
-        strbuf_puts(b, " && ");
-        print_comparison(e, b, c->b, " <= ", c->c);
-        break;
-    case CHECK_CONTIGUOUS:
-        strbuf_printf(b, "pto_is_row_major(%d, ", rank - c->from);
-        print_list(e, b, c->view->extent + c->from, rank - c->from);
+    if (c->kind == CHECK_CONTIGUOUS) {
+        const int rank = c->view->region->rank - c->from;
+        strbuf_printf(b, "pto_is_row_major(%d, ", rank);
+        print_list(e, b, c->view->extent + c->from, rank);
         strbuf_puts(b, ", ");
-        print_list(e, b, c->view->stride + c->from, rank - c->from);
+        print_list(e, b, c->view->stride + c->from, rank);
         strbuf_putc(b, ')');
-        break;
-    case CHECK_WRITTEN:
+    } else {
         strbuf_puts(b, check_flag(e, c->flag));
         ptrmap_set(&e->used, c->flag, e);
-        break;
-    default: strbuf_puts(b, "false"); break;
     }
 }
 

@@ -55,6 +55,8 @@ static void emit_offer(struct emitter *e, const struct ir_op *op, const char *fi
         emit_call(e, &strips->calls[i], i + 1 < strips->count ? "," : arena_printf(e->mem, "}, %d);", strips->count));
     e->offer = NULL;
     e->loops.count--;
+    for (int i = 0; i < strips->flag_count; i++)
+        out_line(e->out, "%s = true;", check_flag(e, strips->flags[i]->set.key));
 }
 
 const char *strips_emit(struct emitter *e, const struct ir_op *op, const char *low, const char *high)

@@ -17,7 +17,7 @@
 #include <pto/pto_limits.h>
 #include <string.h>
 
-enum { TENSORS = PTO_STRIP_PARAMS, CHECKS = 8 };
+enum { TENSORS = PTO_STRIP_PARAMS, CHECKS = 8, FLAGS = 8 };
 
 /* The body of a loop, as far as it was looked at. */
 struct body {
@@ -26,7 +26,8 @@ struct body {
     struct ir_strip_call call[PTO_STRIP_CALLS];
     struct ir_strip_tensor tensor[TENSORS];
     const struct ir_check *check[CHECKS];
-    int calls, params, tensors, checks;
+    const struct ir_op *flag[FLAGS];
+    int calls, params, tensors, checks, flags;
     struct ir_strip_test stop;
 };
 
@@ -140,17 +141,12 @@ static bool find_steps(struct body *b, struct ir_strip_call *to)
 
 /* ---- what else stands in a body ---- */
 
-/* A check that holds for all iterations or for none, and whose condition is printed (check_print_condition()). */
+/* A check that holds for all iterations or for none, and whose condition is printed (check_print_condition()); those of
+ * indices stand before the loop. */
 static bool add_check(struct body *b, const struct ir_check *c)
 {
     const struct strips *const s = b->strips;
-    const struct ir_value *const operand[] = {c->a, c->b, c->c, c->d};
-    const bool is_of_numbers =
-        c->kind == CHECK_INDEX || c->kind == CHECK_FROM_ZERO || c->kind == CHECK_BELOW || c->kind == CHECK_SLICE;
-    if ((!is_of_numbers && c->kind != CHECK_CONTIGUOUS && c->kind != CHECK_WRITTEN) || b->checks == CHECKS)
-        return false;
-    for (int i = 0; is_of_numbers && i < 4; i++)
-        if (operand[i] && !value_is_invariant(s, operand[i])) return false;
+    if ((c->kind != CHECK_CONTIGUOUS && c->kind != CHECK_WRITTEN) || b->checks == CHECKS) return false;
     for (int d = 0; c->kind == CHECK_CONTIGUOUS && d < c->view->region->rank; d++)
         if (!c->view->stride[d] || !value_is_invariant(s, c->view->extent[d]) ||
             !value_is_invariant(s, c->view->stride[d]))
@@ -163,6 +159,18 @@ static bool add_checks(struct body *b, const struct ir_check *list)
 {
     for (const struct ir_check *c = list; c; c = c->next)
         if (!add_check(b, c)) return false;
+    return true;
+}
+
+/* What remembers that a tensor was written is true after the first iteration; a program's variable is something else. */
+static bool add_flag(struct body *b, const struct ir_op *op)
+{
+    const struct symbol *const t = op->set.symbol;
+    if (b->flags == FLAGS || !t || op->set.target || op->set.value->kind != IR_BOOLEAN || !op->set.value->integer)
+        return false;
+    const struct tensor_note *const note = tensor_note_of(b->strips->plan->checked, t);
+    if (op->set.key != note || !note->needs_flag) return false;
+    b->flag[b->flags++] = op;
     return true;
 }
 
@@ -182,7 +190,8 @@ static bool add_call(struct body *b, const struct ir_op *op)
 static bool add_stop(struct body *b, const struct ir_op *op)
 {
     struct ir_strip_test *const stop = &b->stop;
-    if (b->calls > 0 || b->checks > 0 || stop->number || op->branch.other || op->branch.is_chained) return false;
+    if (b->calls > 0 || b->checks > 0 || b->flags > 0 || stop->number || op->branch.other || op->branch.is_chained)
+        return false;
     for (const struct ir_op *in = op->branch.then->first; in; in = in->next)
         if (in->kind != IR_SCOPE_END && in->kind != IR_BREAK) return false;
     const struct ir_block *const then = op->branch.then;
@@ -200,6 +209,7 @@ static bool look_at_body(struct body *b, const struct ir_block *block)
         case IR_SUBMIT: may = add_call(b, op); break;
         case IR_TENSOR: may = add_own(b, op); break;
         case IR_CHECK: may = op->check.check && add_checks(b, op->check.check); break;
+        case IR_SET: may = add_flag(b, op); break;
         case IR_IF: may = add_stop(b, op); break;
         case IR_BLOCK: may = look_at_body(b, op->block); break;
         case IR_RELEASE: { /* it ends with its strip */
@@ -236,14 +246,17 @@ static const struct ir_strips *strips_of(const struct body *b, bool needs_order)
     *to = (struct ir_strips){.calls = arena_array(mem, struct ir_strip_call, b->calls),
                              .tensors = arena_array(mem, struct ir_strip_tensor, b->tensors + 1),
                              .checks = arena_array(mem, const struct ir_check *, b->checks + 1),
+                             .flags = arena_array(mem, const struct ir_op *, b->flags + 1),
                              .count = b->calls,
                              .tensor_count = b->tensors,
                              .check_count = b->checks,
+                             .flag_count = b->flags,
                              .needs_order = needs_order,
                              .stop = b->stop};
     memcpy(to->calls, b->call, (size_t)b->calls * sizeof *b->call);
     memcpy(to->tensors, b->tensor, (size_t)b->tensors * sizeof *b->tensor);
     memcpy(to->checks, b->check, (size_t)b->checks * sizeof *b->check);
+    memcpy(to->flags, b->flag, (size_t)b->flags * sizeof *b->flag);
     return to;
 }
 
