@@ -7,7 +7,7 @@
  * Invariant  a strip accesses what its iterations access, no byte less.
  * Blocks     while a ring is full.
  * Tests      test/runtime/test_strips.c */
-#include "parts.h"
+#include "submission.h"
 #include "shared/processors.h"
 #include "shared/strip.h"
 #include <string.h>
@@ -18,7 +18,7 @@
 #ifdef PTO_TINY
 enum { LEAST_NS = 200, STRIP_NS = 1000, FINEST_NS = 1 };
 #else
-enum { LEAST_NS = 1200, STRIP_NS = 6000, FINEST_NS = 110 };
+enum { LEAST_NS = 2000, STRIP_NS = 16000, FINEST_NS = 110 };
 #endif
 
 /* The tensor that all iterations access through one parameter. */
@@ -186,11 +186,20 @@ static int64_t time_of_body(struct orchestrator *o, const PTOStripCall *calls, i
     return sum;
 }
 
-/* How many iterations a strip has; 1: strips are not worth it. */
-static int64_t length(int64_t iterations, int64_t body_ns)
+/* Strips of more iterations would be no tiles to the map (strip_accesses.c). */
+static int64_t most_iterations(const struct orchestrator *o, const PTOStripCall *calls, int32_t count)
 {
-    const int64_t least = (LEAST_NS + body_ns - 1) / body_ns, most = STRIP_NS / body_ns;
+    int64_t accesses = 1;
+    for (int32_t c = 0; c < count; c++) accesses += calls[c].count;
+    return ptoi_map_capacity(o->edges.map) / STRIP_SHARE / accesses;
+}
+
+/* How many iterations a strip has, at most `most`; 1: strips are not worth it. */
+static int64_t length(int64_t iterations, int64_t body_ns, int64_t most)
+{
+    const int64_t least = (LEAST_NS + body_ns - 1) / body_ns;
     int64_t n = iterations / ptoi_processors(); /* they may be independent of each other */
+    if (STRIP_NS / body_ns < most) most = STRIP_NS / body_ns;
     if (body_ns < FINEST_NS || least > iterations || most < 2) return 1;
     n = n < least ? least : n > most ? most : n;
     const int64_t strips = (iterations + n - 1) / n;
@@ -208,7 +217,7 @@ static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const P
 {
     struct builder b;
     const int64_t body_ns = time_of_body(o, calls, count);
-    const int64_t n = body_ns > 0 ? length(iterations, body_ns) : 1;
+    const int64_t n = body_ns > 0 ? length(iterations, body_ns, most_iterations(o, calls, count)) : 1;
     if (n < 2) return 0;
     for (int64_t from = 0; from < iterations;) {
         const int64_t times = n < iterations - from ? n : iterations - from;
