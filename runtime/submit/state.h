@@ -90,6 +90,7 @@ struct run {
     int64_t need; /* bytes of the heap that are held at most, as its entry stated */
     uint64_t first_number, first_head;
     int64_t least_limit_ms; /* of its tasks that have one; 0: none has.  Engines read it */
+    int processors;         /* that may share the iterations of a loop, where strips are taken */
     struct orchestrator_stats stats;
 };
 

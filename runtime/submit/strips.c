@@ -8,7 +8,6 @@
  * Blocks     while a ring is full.
  * Tests      test/runtime/test_strips.c */
 #include "submission.h"
-#include "shared/processors.h"
 #include "shared/strip.h"
 #include <string.h>
 
@@ -195,10 +194,10 @@ static int64_t most_iterations(const struct orchestrator *o, const PTOStripCall 
 }
 
 /* How many iterations a strip has, at most `most`; 1: strips are not worth it. */
-static int64_t length(int64_t iterations, int64_t body_ns, int64_t most)
+static int64_t length(int64_t iterations, int64_t body_ns, int64_t most, int processors)
 {
     const int64_t least = (LEAST_NS + body_ns - 1) / body_ns;
-    int64_t n = iterations / ptoi_processors(); /* they may be independent of each other */
+    int64_t n = iterations / processors; /* they may be independent of each other */
     if (STRIP_NS / body_ns < most) most = STRIP_NS / body_ns;
     if (body_ns < FINEST_NS || least > iterations || most < 2) return 1;
     n = n < least ? least : n > most ? most : n;
@@ -217,7 +216,8 @@ static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const P
 {
     struct builder b;
     const int64_t body_ns = time_of_body(o, calls, count);
-    const int64_t n = body_ns > 0 ? length(iterations, body_ns, most_iterations(o, calls, count)) : 1;
+    const int64_t most = most_iterations(o, calls, count);
+    const int64_t n = body_ns > 0 ? length(iterations, body_ns, most, o->run.processors) : 1;
     if (n < 2) return 0;
     for (int64_t from = 0; from < iterations;) {
         const int64_t times = n < iterations - from ? n : iterations - from;
