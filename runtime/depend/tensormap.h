@@ -141,6 +141,15 @@ struct map_access {
 void ptoi_map_begin(struct tensormap *m, struct map_found *found);
 void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
                            uint64_t task_id, struct map_found *found);
+/* Accesses of that task that move: their regions are that of the first, moved by so many bytes each time. */
+struct map_steps {
+    struct map_access first;
+    int32_t times; /* at least 1 */
+    int64_t step;
+};
+/* tensormap_steps.c.  As ptoi_map_find_and_add. */
+void ptoi_map_find_and_add_steps(struct tensormap *m, struct map_steps *s, int32_t count, const void *kernel,
+                                 uint64_t task_id, struct map_found *found);
 /* The same, all of it, of accesses that are written where the map will keep them: the place for `count` entries that
  * lie side by side, of which the caller fills in buffer, access and region as it fills in a map_access; then those that
  * are filled in are found and added.  NULL: they do not lie side by side here.  There must be room for them.  `found`

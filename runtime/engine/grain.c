@@ -1,5 +1,6 @@
 /* grain.c - see grain.h. */
 #include "grain.h"
+#include <pto/pto_strip.h>
 
 /* A long call of a kernel that was short counts as many short ones: about one in so many may be long, as when the
  * thread was preempted.  With STRIKES_OUT it is coarse, and has as many as there can be: it has to be short for long,
@@ -73,7 +74,7 @@ enum { FIRST_TRIAL = 16, LAST_GAP = 1 << 20, TIMED_CALLS = 8 };
 int64_t ptoi_grain_usual_ns(struct grain *g, const PTOKernel *kernel)
 {
     const int64_t ns = ptoi_grain_ns(g, kernel), median = away_ns(g, kernel);
-    if (away_count(g, kernel) < FIRST_TRIAL) return ns;
+    if (away_count(g, kernel) < FIRST_TRIAL || ptoi_grain_is_fine(g, kernel)) return ns; /* as it is executed inline */
     return ns == 0 || median < ns ? median : ns;
 }
 
@@ -84,6 +85,14 @@ void ptoi_grain_measured_away(struct grain *g, const PTOKernel *kernel, int64_t 
     const int64_t next = count == 0 ? now : nearer(away_ns(g, kernel), now);
     store_relaxed(&g->away[ptoi_grain_number(kernel)], (count + 1) << TIME_BITS | (uint64_t)next);
     measured(g, kernel, ns);
+}
+
+void ptoi_grain_measured_body(struct grain *g, const PTOKernel *const *kernels, int count, int64_t ns)
+{
+    int64_t share[PTO_STRIP_CALLS], sum = 0;
+    for (int i = 0; i < count; i++) sum += share[i] = ptoi_grain_usual_ns(g, kernels[i]) + 1;
+    for (int i = 0; i < count; i++)
+        ptoi_grain_measured_away(g, kernels[i], (int64_t)((double)ns * (double)share[i] / (double)sum) + 1);
 }
 
 static struct trial *trial_of(struct grain *g, const PTOKernel *kernel)

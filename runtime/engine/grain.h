@@ -51,6 +51,9 @@ static inline void ptoi_grain_init(struct grain *g, int processors)
 
 /* One call of the kernel took so long, at a worker that a task was handed to. */
 void ptoi_grain_measured_away(struct grain *g, const PTOKernel *kernel, int64_t ns);
+/* The kernels, at most PTO_STRIP_CALLS, one after the other took so long there.  How they share it is what is known of
+ * them now, not when the strip was submitted: with older shares an error would grow from strip to strip. */
+void ptoi_grain_measured_body(struct grain *g, const PTOKernel *const *kernels, int count, int64_t ns);
 /* One that was executed inline.  Called by the orchestrator. */
 void ptoi_grain_measured_inline(struct grain *g, const PTOKernel *kernel, int64_t ns);
 

@@ -112,14 +112,14 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
 {
     bool alone = false;
     uint64_t arg_start;
-    if (!ptoi_has_room(o, s->arg_bytes, s->accesses, &arg_start)) {
-        alone = s->accesses > ptoi_map_capacity(o->edges.map);
+    if (!ptoi_has_room(o, s->arg_bytes, s->entries, &arg_start)) {
+        alone = s->entries > ptoi_map_capacity(o->edges.map);
         ptoi_wait_for_slot(o);
         ptoi_wait_for_args(o, s->arg_bytes);
         if (alone)
             ptoi_wait_drained(o, PTO_STALL_TENSORMAP_POOL);
         else
-            ptoi_wait_for_map(o, (uint64_t)s->accesses);
+            ptoi_wait_for_map(o, (uint64_t)s->entries);
         if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
     }
 
@@ -148,6 +148,8 @@ static int64_t submit(struct orchestrator *o, const PTOKernel *kernel, const PTO
     if (status != PTO_OK) return status;
     const int64_t accepted = ptoi_decoded(o, &s.terms, kernel);
     if (accepted != PTO_OK) return accepted;
+    s.steps = 0;
+    s.entries = s.accesses;
     if (strip) {
         s.strip = strip;
         s.extras = TASK_STRIP;

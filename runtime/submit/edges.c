@@ -42,8 +42,11 @@ static bool note_accumulators(struct orchestrator *o, struct submission *s)
 bool ptoi_find_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel, bool alone)
 {
     ptoi_map_begin(o->edges.map, &o->edges.found);
-    ptoi_map_find_and_add(o->edges.map, o->edges.access, alone ? 0 : s->accesses, kernel, o->rings.head,
-                          &o->edges.found);
+    if (s->steps > 0 && !alone)
+        ptoi_map_find_and_add_steps(o->edges.map, o->edges.steps, s->steps, kernel, o->rings.head, &o->edges.found);
+    else
+        ptoi_map_find_and_add(o->edges.map, o->edges.access, alone ? 0 : s->accesses, kernel, o->rings.head,
+                              &o->edges.found);
     if (s->holds) find_births(o, s);
     s->exclusive = 0;
     if (s->accumulates && !note_accumulators(o, s)) return false;

@@ -19,6 +19,7 @@
 #include "shared/run_status.h"
 #include "shared/stats.h"
 #include "shared/timed.h"
+#include <pto/pto_strip.h>
 
 /* rings.c: what of the window is in use.  Each tail is what was free when `tail` was read, or less. */
 struct rings {
@@ -48,9 +49,6 @@ struct buffers {
     struct names names;          /* reserved by the first compaction */
 };
 
-/* Of the arguments of a strip in all its iterations; more are one access for each argument. */
-enum { STRIP_ACCESSES = 2 * PTO_MAX_PARAMS };
-
 /* placing.c, edges.c: what tasks in the window have touched. */
 struct edges {
     struct tensormap *map;
@@ -62,7 +60,8 @@ struct edges {
     /* Of the submit that is under way, for which they are too large for the stack: its accesses, and what is written
      * of each argument of which only a part is. */
     struct map_access access[2 * PTO_MAX_PARAMS];
-    struct region iteration[STRIP_ACCESSES]; /* of a strip, the regions of its accesses */
+    struct map_steps steps[PTO_STRIP_PARAMS]; /* the accesses of a strip, and the regions of its first iteration */
+    struct region iteration[PTO_STRIP_PARAMS];
     struct region part[PTO_MAX_PARAMS];
 };
 
@@ -91,6 +90,7 @@ struct run {
     int64_t need; /* bytes of the heap that are held at most, as its entry stated */
     uint64_t first_number, first_head;
     int64_t least_limit_ms; /* of its tasks that have one; 0: none has.  Engines read it */
+    int processors;         /* that may share the iterations of a loop, where strips are taken */
     struct orchestrator_stats stats;
 };
 

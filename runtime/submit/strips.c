@@ -8,9 +8,8 @@
  *            it is submitted (strip_buffers.c).
  * Blocks     while a ring is full.
  * Tests      test/runtime/test_strips.c */
-#include "parts.h"
+#include "submission.h"
 #include "shared/check.h"
-#include "shared/processors.h"
 #include "shared/strip.h"
 #include <string.h>
 
@@ -21,7 +20,7 @@
 #ifdef PTO_TINY
 enum { LEAST_NS = 200, STRIP_NS = 1000, CHAIN_NS = 4000, FINEST_NS = 1 };
 #else
-enum { LEAST_NS = 1200, STRIP_NS = 6000, CHAIN_NS = 32000, FINEST_NS = 110 };
+enum { LEAST_NS = 2000, STRIP_NS = 16000, CHAIN_NS = 32000, FINEST_NS = 110 };
 #endif
 
 /* The tensor that all iterations access through one parameter. */
@@ -214,11 +213,20 @@ static bool is_chain(const PTOStripCall *calls, int32_t count)
     return false;
 }
 
-/* How many iterations a strip has; 1: strips are not worth it. */
-static int64_t length(int64_t iterations, int64_t body_ns, bool is_chain)
+/* Strips of more iterations would be no tiles to the map (strip_accesses.c). */
+static int64_t most_iterations(const struct orchestrator *o, const PTOStripCall *calls, int32_t count)
 {
-    const int64_t least = (LEAST_NS + body_ns - 1) / body_ns, most = (is_chain ? CHAIN_NS : STRIP_NS) / body_ns;
-    int64_t n = is_chain ? iterations : iterations / ptoi_processors(); /* they may be independent of each other */
+    int64_t accesses = 1;
+    for (int32_t c = 0; c < count; c++) accesses += calls[c].count;
+    return ptoi_map_capacity(o->edges.map) / STRIP_SHARE / accesses;
+}
+
+/* How many iterations a strip has, at most `most`; 1: strips are not worth it. */
+static int64_t length(int64_t iterations, int64_t body_ns, bool is_chain, int64_t most, int processors)
+{
+    const int64_t least = (LEAST_NS + body_ns - 1) / body_ns, in_time = (is_chain ? CHAIN_NS : STRIP_NS) / body_ns;
+    int64_t n = is_chain ? iterations : iterations / processors; /* they may be independent of each other */
+    if (in_time < most) most = in_time;
     if (body_ns < FINEST_NS || least > iterations || most < 2) return 1;
     n = n < least ? least : n > most ? most : n;
     const int64_t strips = (iterations + n - 1) / n;
@@ -278,7 +286,8 @@ static int64_t submit_in_scope(struct orchestrator *o, const PTOStripCall *calls
 static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
 {
     const int64_t body_ns = time_of_body(o, calls, count);
-    const int64_t n = body_ns > 0 ? length(iterations, body_ns, is_chain(calls, count)) : 1;
+    const int64_t most = most_iterations(o, calls, count);
+    const int64_t n = body_ns > 0 ? length(iterations, body_ns, is_chain(calls, count), most, o->run.processors) : 1;
     bool has_private;
     if (n < 2 || !has_workers(o, calls, count)) return 0;
     if (ptoi_strip_lacks(calls, count, &has_private)) {

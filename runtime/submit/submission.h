@@ -31,6 +31,8 @@ struct submission {
     uint8_t extras;                 /* TASK_TIMED, TASK_PARTS, TASK_STRIP: what stands behind the arguments */
     const struct strip_text *strip; /* where it is one */
     int accesses;                   /* in o->edges.access: in the order of the places, then Note [parts] */
+    int steps;                      /* of a strip whose iterations the map sees: in o->edges.steps; else 0 */
+    int64_t entries;                /* of the map, at most */
     bool holds;                     /* some tensor lies in the heap */
     bool accumulates;
     uint32_t exclusive; /* its accumulators, as a set; edges.c */
@@ -44,7 +46,10 @@ struct submission {
     int64_t extent[ARGUMENT_ROOM * 2 * PTO_MAX_RANK];
 };
 
-/* strip_accesses.c.  The accesses of a task that is a strip become those of its iterations. */
+/* A strip whose iterations have more accesses than this part of the map's entries has one access for each argument. */
+enum { STRIP_SHARE = 4 };
+
+/* strip_accesses.c.  Sets s->steps and s->entries of a task that is a strip. */
 void ptoi_find_strip_accesses(struct orchestrator *o, struct submission *s);
 
 /* edges.c.  Everything in the window that the task must follow, and has not completed, goes to o->edges.found, its

@@ -336,6 +336,31 @@ TEST(a_kernel_whose_calls_differ_is_expected_to_be_long)
     EXPECT_EQ(ptoi_grain_ns(&g, kernel), (1 << 20) - 1);
 }
 
+/* Workers timed it when it was short.  Since then it is executed inline, where nothing counts for that median. */
+TEST(the_usual_time_of_a_fine_kernel_is_that_of_its_inline_calls)
+{
+    static struct grain g;
+    static _Alignas(64) char memory[64];
+    const PTOKernel *const kernel = (const PTOKernel *)memory;
+    ptoi_grain_init(&g, 2);
+    for (int i = 0; i < 100; i++) ptoi_grain_measured_away(&g, kernel, 30);
+    for (int i = 0; i < 400; i++) ptoi_grain_measured_inline(&g, kernel, 200);
+    EXPECT(ptoi_grain_usual_ns(&g, kernel) > 180);
+}
+
+/* Strips that are in flight were submitted with older times: what they teach is what they took. */
+TEST(kernels_share_the_time_of_a_body_and_forget_wrong_times)
+{
+    static struct grain g;
+    static _Alignas(64) char memory[128];
+    const PTOKernel *const pair[] = {(const PTOKernel *)memory, (const PTOKernel *)(memory + 64)};
+    ptoi_grain_init(&g, 2);
+    for (int i = 0; i < 20; i++) ptoi_grain_measured_away(&g, pair[0], 30), ptoi_grain_measured_away(&g, pair[1], 10);
+    for (int i = 0; i < 400; i++) ptoi_grain_measured_body(&g, pair, 2, 400);
+    const int64_t first = ptoi_grain_usual_ns(&g, pair[0]), second = ptoi_grain_usual_ns(&g, pair[1]);
+    EXPECT(first + second > 360 && first + second < 440 && first > second);
+}
+
 static void measure_away(struct grain *g, const PTOKernel *kernel, int64_t ns, int count)
 {
     for (int i = 0; i < count; i++) {

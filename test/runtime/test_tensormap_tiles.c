@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BYTES = 4096, MOST = 4, WORDS = WINDOW / 64 };
+enum { BYTES = 4096, MOST = 4, TIMES = 9, WORDS = WINDOW / 64 };
 
 static struct map_buffer *registered(struct tensormap *m, int64_t low, int64_t high)
 {
@@ -24,7 +24,10 @@ struct pair {
     struct map_buffer of_heap;
     struct region task[MOST];
     enum access access[MOST];
+    int32_t times[MOST]; /* the accesses of a strip, where they move */
+    int64_t step[MOST];
     int32_t count;
+    bool moves;
     uint64_t ids[2][WINDOW + 64], head, tail;
     struct map_found found[2];
     uint64_t after[WINDOW][WORDS]; /* bit id % WINDOW: tasks that this one follows, directly or not, by the tables */
@@ -89,6 +92,25 @@ static void find_and_add(struct tensormap *m, struct map_buffer *const *b, const
     }
 }
 
+/* To the tables they are steps, to the entries as many accesses. */
+static void find_and_add_moves(struct pair *p, struct map_buffer *const *b)
+{
+    struct map_steps steps[MOST];
+    for (int32_t i = 0; i < p->count; i++)
+        steps[i] = (struct map_steps){
+            {.buffer = b[i], .region = &p->task[i], .access = p->access[i]}, p->times[i], p->step[i]};
+    ptoi_map_begin(p->tiles, &p->found[0]);
+    ptoi_map_find_and_add_steps(p->tiles, steps, p->count, NULL, p->head, &p->found[0]);
+    ptoi_map_begin(p->entries, &p->found[1]);
+    for (int32_t i = 0; i < p->count; i++) {
+        struct region r = p->task[i];
+        for (int32_t n = 0; n < p->times[i]; n++, r.low += p->step[i], r.high += p->step[i]) {
+            struct map_access a = {.buffer = &p->of_heap, .region = &r, .access = p->access[i]};
+            ptoi_map_find_and_add(p->entries, &a, 1, NULL, p->head, &p->found[1]);
+        }
+    }
+}
+
 static void retire(struct pair *p, uint64_t count)
 {
     p->tail = p->tail + count < p->head ? p->tail + count : p->head;
@@ -99,12 +121,13 @@ static void retire(struct pair *p, uint64_t count)
 static void submit(struct pair *p)
 {
     struct map_buffer *b[2][MOST];
+    int64_t most = p->count;
+    for (int32_t i = 0; p->moves && i < p->count; i++) most += p->times[i];
     for (int32_t i = 0; i < p->count; i++) {
         b[0][i] = ptoi_map_find_outside(p->tiles, &p->task[i]);
         b[1][i] = &p->of_heap;
     }
-    while (p->head - p->tail == WINDOW || !ptoi_map_reserve(p->tiles, p->count) ||
-           !ptoi_map_reserve(p->entries, p->count))
+    while (p->head - p->tail == WINDOW || !ptoi_map_reserve(p->tiles, most) || !ptoi_map_reserve(p->entries, most))
         retire(p, (uint64_t)pick(1, 20));
     if (pick(0, 9) == 0) { /* an await, which only finds */
         for (int k = 0; k < 2; k++) {
@@ -115,8 +138,12 @@ static void submit(struct pair *p)
     }
     const bool is_in_place = pick(0, 3) > 0;
     const int64_t used = ptoi_map_used(p->tiles);
-    find_and_add(p->tiles, b[0], p, is_in_place, &p->found[0]);
-    find_and_add(p->entries, b[1], p, is_in_place, &p->found[1]);
+    if (p->moves) {
+        find_and_add_moves(p, b[0]);
+    } else {
+        find_and_add(p->tiles, b[0], p, is_in_place, &p->found[0]);
+        find_and_add(p->entries, b[1], p, is_in_place, &p->found[1]);
+    }
     expect_same(p);
     close_over(p, &p->found[0], p->after[p->head % WINDOW]);
     p->in_table += ptoi_map_used(p->tiles) == used;
@@ -155,6 +182,27 @@ static struct region pick_any(void)
     return bytes_of(MATRIX + low, pick(0, 1) ? bytes : pick(1, bytes < 64 ? bytes : 64));
 }
 
+static bool begins_tile(const struct tiling *g, int64_t low)
+{
+    const int64_t at = low - MATRIX - g->origin, row = at / g->row, column = at % g->row;
+    return at >= 0 && at + (g->rows - 1) * g->row + g->bytes <= BYTES - g->origin && row % g->rows == 0 &&
+           column % g->bytes == 0 && column + g->bytes <= g->row;
+}
+
+/* Where the access goes on: to other tiles as far as there are any, also those of the next row; or anywhere. */
+static void pick_step(struct pair *p, int32_t i, const struct tiling *g, bool is_odd)
+{
+    const struct region *const r = &p->task[i], next = pick_tile(g);
+    const int64_t step = pick(0, 1) ? next.low - r->low : pick(0, 1) ? g->bytes : -g->bytes;
+    const int32_t most = (int32_t)pick(1, TIMES);
+    p->step[i] = !is_odd ? step : pick(0, 1) ? pick(-BYTES, BYTES) : pick(-8, 8) * g->bytes;
+    for (p->times[i] = 1; p->times[i] < most; p->times[i]++) {
+        const int64_t moved = p->step[i] * p->times[i];
+        if (r->low + moved < MATRIX || r->high + moved > MATRIX + BYTES) break;
+        if (!is_odd && !begins_tile(g, r->low + moved)) break;
+    }
+}
+
 /* odd: of how many accesses one is no tile; 0: none is. */
 static void run_pair(const struct tiling *g, int64_t entries, int64_t odd, uint64_t first_id)
 {
@@ -169,10 +217,12 @@ static void run_pair(const struct tiling *g, int64_t entries, int64_t odd, uint6
         registered(p->tiles, MATRIX, MATRIX + BYTES);
         for (int64_t task = pick(1, 300); task > 0; task--) {
             p->count = (int32_t)pick(1, MOST < entries ? MOST : entries);
+            p->moves = entries >= 2 * MOST * TIMES && pick(0, 2) == 0;
             for (int32_t i = 0; i < p->count; i++) {
                 const bool is_odd = odd > 0 && pick(1, odd) == 1;
                 p->task[i] = is_odd && pick(0, 1) ? pick_any() : pick_tile(g);
                 p->access[i] = is_odd && pick(0, 1) ? ACCESS_ACC : (enum access)(pick(0, 5) < 4 ? 0 : pick(1, 2));
+                pick_step(p, i, g, odd > 0 && pick(1, odd) < 3);
             }
             submit(p);
         }
@@ -236,6 +286,29 @@ TEST(a_tile_takes_no_entry_until_it_has_many_readers)
     EXPECT(found.count == 9 && !is_found(0)); /* which they follow */
     take(m, b, bytes_of(MATRIX, 64), ACCESS_READ, 12);
     EXPECT(found.count == 1 && is_found(11));
+    ptoi_map_destroy(m);
+}
+
+/* From tile (0, 0) over (0, 3) into rows that begin no tile, and to tile (1, 2), which is the seventh: neither every
+ * third tile of the table nor every one. */
+TEST(steps_over_the_edge_of_a_matrix_are_no_tiles)
+{
+    const struct tiling g = {0, 64, 4, 16};
+    struct tensormap *m = map_of(64);
+    struct map_buffer *b = registered(m, MATRIX, MATRIX + 2048);
+    const struct region first = tile_at(&g, 0, 0);
+    struct map_steps s = {{.buffer = b, .region = &first, .access = ACCESS_WRITE}, .times = 7, .step = 48};
+    take(m, b, tile_at(&g, 0, 0), ACCESS_WRITE, 0);
+    ptoi_map_begin(m, &found);
+    ptoi_map_find_and_add_steps(m, &s, 1, NULL, 1, &found);
+    EXPECT(found.count == 1 && is_found(0));
+    const int64_t touched[][2] = {{0, 0}, {1, 3}, {1, 2}}, free[][2] = {{2, 1}, {4, 2}, {3, 3}};
+    for (int k = 0; k < 3; k++) {
+        take(m, b, tile_at(&g, touched[k][0], touched[k][1]), ACCESS_READ, 2);
+        EXPECT(found.count == 1 && is_found(1));
+        take(m, b, tile_at(&g, free[k][0], free[k][1]), ACCESS_READ, 2);
+        EXPECT(found.count == 0);
+    }
     ptoi_map_destroy(m);
 }
 
