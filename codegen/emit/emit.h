@@ -121,8 +121,10 @@ void submit_emit_params(struct emitter *e, const struct ir_call *call, const str
 void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call); /* of a function, in an expression */
 
 /* ---- emit_strips.c ---- */
-/* Before the loop, whose bounds are printed: the variable with its first iteration that is left. */
-const char *strips_emit(struct emitter *e, const struct ir_op *op, const char *low, const char *high);
+/* The number before which a loop stops, whose bounds are printed; it may become a variable before the loop. */
+const char *strips_emit_end(struct emitter *e, const struct ir_op *op, const char *high);
+/* The heads of two loops, and between them the offer: from one offer to the next, and from iteration to iteration. */
+void strips_emit(struct emitter *e, const struct ir_op *op, const char *name, const char *low, const char *end);
 
 /* ---- emit_memory.c ---- */
 void frame_emit(struct emitter *e, const struct ir_op *op);

@@ -392,10 +392,13 @@ static void emit_for(struct emitter *e, const struct ir_op *op)
     STRBUF(high);
     value_print(e, &low, op->loop.low, P_ANY);
     value_print(e, &high, op->loop.high, P_ADD);
-    const char *first = op->loop.strips ? strips_emit(e, op, strbuf_text(&low), strbuf_text(&high)) : strbuf_text(&low);
+    const char *end = op->loop.strips ? strips_emit_end(e, op, strbuf_text(&high)) : strbuf_text(&high);
     const size_t mark = names_mark(&e->names); /* the bounds' variables were declared before the loop and stay taken */
     const char *name = declare(e, op->loop.symbol, op->loop.symbol->name);
-    emit_for_head(e, op, name, first, strbuf_text(&high));
+    if (op->loop.strips)
+        strips_emit(e, op, name, strbuf_text(&low), end);
+    else
+        emit_for_head(e, op, name, strbuf_text(&low), end);
     const bool is_shown = has_site(op->loop.body);
     e->out->depth++;
     unused(e, op->loop.symbol, name);
@@ -406,6 +409,7 @@ static void emit_for(struct emitter *e, const struct ir_op *op)
     if (is_shown) e->loops.count--;
     e->offered = 0;
     out_line(e->out, "}");
+    if (op->loop.strips) out_close(e->out, "}");
     names_close(&e->names, mark);
 }
 

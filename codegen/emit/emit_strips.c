@@ -1,8 +1,9 @@
-/* emit_strips.c - before a loop: the offer to the runtime to take its first iterations as strips (pto_strip.h).
- * Idea       the offer describes the calls of the first iteration, as the loop itself would submit them, and how much
- *            each parameter grows.  The loop begins where the runtime has stopped.
+/* emit_strips.c - a loop that is offered to the runtime in strips (pto_strip.h).
+ * Idea       the offer describes the calls of an iteration, as the loop itself would submit them, and how much each
+ *            parameter grows.  The loop goes on where the runtime has stopped, and after some iterations the rest is
+ *            offered again, as the runtime may know by then how long the kernels take.
  * Invariant  a call in the offer and the same call in the loop have one site.
- * Tests      test/lit/codegen/strips.pto
+ * Tests      test/lit/codegen/strips.pto, strips-bodies.pto
  */
 #include "emit.h"
 
@@ -21,7 +22,7 @@ static void emit_call(struct emitter *e, const struct ir_strip_call *c, const ch
     out_more(e->out, " (int64_t[]){%s}, %d}%s", strbuf_text(&steps), count, end);
 }
 
-/* The variable with the number before which the loop stops: `const int64_t j_stop = causal && i < N ? i + 1 : N;` */
+/* `const int64_t j_stop = causal && i < N ? i + 1 : N;` */
 static const char *emit_stop(struct emitter *e, const struct ir_op *op, const char *high)
 {
     const struct ir_strip_test *const stop = &op->loop.strips->stop;
@@ -38,7 +39,12 @@ static const char *emit_stop(struct emitter *e, const struct ir_op *op, const ch
     return name;
 }
 
-static void emit_offer(struct emitter *e, const struct ir_op *op, const char *first, const char *high)
+const char *strips_emit_end(struct emitter *e, const struct ir_op *op, const char *high)
+{
+    return op->loop.strips->stop.number ? emit_stop(e, op, high) : high;
+}
+
+static void emit_offer(struct emitter *e, const struct ir_op *op, const char *name, const char *stop)
 {
     const struct ir_strips *const strips = op->loop.strips;
     for (int i = 0; i < strips->tensor_count; i++) {
@@ -47,8 +53,8 @@ static void emit_offer(struct emitter *e, const struct ir_op *op, const char *fi
             out_line(e->out, "void *%s = NULL; /* %s, of a strip */", emit_declare(e, t->symbol, t->own->tensor.wanted),
                      type_string(e, t->symbol->type));
     }
-    out_line(e->out, "%s[%zu] = %s;", e->indices, e->loops.count, first);
-    out_line(e->out, "%s = pto_submit_strips(rt, %s, %s, (PTOStripCall[]){", first, first, high);
+    out_line(e->out, "%s[%zu] = %s;", e->indices, e->loops.count, name);
+    out_line(e->out, "%s = pto_submit_strips(rt, %s, %s, (PTOStripCall[]){", name, name, stop);
     vec_push(&e->loops, op->loop.symbol->name);
     e->offer = strips;
     for (int i = 0; i < strips->count; i++)
@@ -59,24 +65,22 @@ static void emit_offer(struct emitter *e, const struct ir_op *op, const char *fi
         out_line(e->out, "%s = true;", check_flag(e, strips->flags[i]->set.key));
 }
 
-const char *strips_emit(struct emitter *e, const struct ir_op *op, const char *low, const char *high)
+void strips_emit(struct emitter *e, const struct ir_op *op, const char *name, const char *low, const char *end)
 {
     const struct ir_strips *const strips = op->loop.strips;
-    const char *first = emit_declare(e, op->loop.symbol, arena_printf(e->mem, "%s_first", op->loop.symbol->name));
     STRBUF(conditions);
-    out_line(e->out, "int64_t %s = %s;", first, low);
-    if (strips->stop.number) high = emit_stop(e, op, high);
-    if (strips->needs_order) strbuf_printf(&conditions, "%s < %s && ", first, high);
-    strbuf_printf(&conditions, "%s + 1 < %s", first, high);
     for (int i = 0; i < strips->check_count; i++) {
         strbuf_puts(&conditions, " && ");
         check_print_condition(e, &conditions, strips->checks[i]);
     }
-    out_open(e->out, "if (pto_takes_strips(rt) && %s) {", strbuf_text(&conditions));
+    out_open(e->out, "for (int64_t %s = %s; %s < %s;) {", name, low, name, end);
+    out_open(e->out, "if (pto_takes_strips(rt) && %s + 1 < %s%s) {", name, end, strbuf_text(&conditions));
     const size_t mark = names_mark(&e->names);
-    emit_offer(e, op, first, high);
+    emit_offer(e, op, name, end);
     names_close(&e->names, mark);
     e->offered = (size_t)(strips->count - 1 + strips->check_count); /* a check may have a site of its own */
     out_close(e->out, "}");
-    return first;
+    const char *part = names_take(&e->names, arena_printf(e->mem, "%s_end", op->loop.symbol->name));
+    out_line(e->out, "for (const int64_t %s = pto_next_offer(rt, %s, %s); %s < %s; %s++) {", part, name, end, name,
+             part, name);
 }

@@ -199,7 +199,6 @@ struct ir_strips {
     const struct ir_check **checks; /* of the body: where one would fail there are no strips */
     const struct ir_op **flags;     /* the SETs of the body: flags of tensors that it writes */
     int count, tensor_count, check_count, flag_count;
-    bool needs_order;          /* low < high has to be tested before low + 1 is computed */
     struct ir_strip_test stop; /* the loop ends before the first iteration where this holds; number NULL: it does not */
 };
 

@@ -227,19 +227,18 @@ static bool look_at_body(struct body *b, const struct ir_block *block)
 
 /* ---- loops ---- */
 
-/* May there be a second iteration?  needs_order: its number fits in 64 bits only where low < high. */
-static bool may_repeat(struct strips *s, const struct ir_op *op, bool *needs_order)
+/* May there be a second iteration? */
+static bool may_repeat(struct strips *s, const struct ir_op *op)
 {
     struct ranges *const ranges = &s->plan->ranges;
     const struct interval low = range_of_expr(ranges, op->loop.source->loop.low);
     const struct interval high = range_of_expr(ranges, op->loop.source->loop.high);
     bool fits;
     const struct interval distance = range_apply(OP_SUB, high, low, &fits);
-    *needs_order = low.hi == INT64_MAX;
     return !fits || distance.hi > 1;
 }
 
-static const struct ir_strips *strips_of(const struct body *b, bool needs_order)
+static const struct ir_strips *strips_of(const struct body *b)
 {
     struct arena *const mem = b->strips->plan->mem;
     struct ir_strips *const to = arena_new(mem, struct ir_strips);
@@ -251,7 +250,6 @@ static const struct ir_strips *strips_of(const struct body *b, bool needs_order)
                              .tensor_count = b->tensors,
                              .check_count = b->checks,
                              .flag_count = b->flags,
-                             .needs_order = needs_order,
                              .stop = b->stop};
     memcpy(to->calls, b->call, (size_t)b->calls * sizeof *b->call);
     memcpy(to->tensors, b->tensor, (size_t)b->tensors * sizeof *b->tensor);
@@ -263,13 +261,12 @@ static const struct ir_strips *strips_of(const struct body *b, bool needs_order)
 static void look_at_op(void *cx, struct ir_op *op)
 {
     struct strips *const s = cx;
-    bool needs_order;
     if (op->kind != IR_FOR || op->loop.form != IR_LOOP_UNIT || op->loop.by != 1) return;
     if (!value_is_plain(op->loop.low) || !value_is_plain(op->loop.high)) return;
     s->variable = op->loop.symbol;
     struct body b = {.strips = s};
-    if (!look_at_body(&b, op->loop.body) || b.calls == 0 || !may_repeat(s, op, &needs_order)) return;
-    op->loop.strips = strips_of(&b, needs_order);
+    if (!look_at_body(&b, op->loop.body) || b.calls == 0 || !may_repeat(s, op)) return;
+    op->loop.strips = strips_of(&b);
 }
 
 void strips_run(struct plan *p)

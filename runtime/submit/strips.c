@@ -22,6 +22,9 @@ enum { LEAST_NS = 200, STRIP_NS = 1000, CHAIN_NS = 4000, FINEST_NS = 1 };
 #else
 enum { LEAST_NS = 2000, STRIP_NS = 16000, CHAIN_NS = 32000, FINEST_NS = 110 };
 #endif
+/* So many iterations later a loop makes its next offer: soon if its kernels were not timed yet, else so seldom that a
+ * loop of the finest tasks does not feel it. */
+enum { UNTIMED_GAP = 16, TIMED_GAP = 1024 };
 
 /* The tensor that all iterations access through one parameter. */
 struct reach {
@@ -286,6 +289,7 @@ static int64_t submit_in_scope(struct orchestrator *o, const PTOStripCall *calls
 static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
 {
     const int64_t body_ns = time_of_body(o, calls, count);
+    o->fast.open->offer_gap = body_ns > 0 ? TIMED_GAP : UNTIMED_GAP;
     const int64_t most = most_iterations(o, calls, count);
     const int64_t n = body_ns > 0 ? length(iterations, body_ns, is_chain(calls, count), most, o->run.processors) : 1;
     bool has_private;

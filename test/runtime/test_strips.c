@@ -199,6 +199,46 @@ static void failing_loop(PTORuntime *rt, void *arg)
     }
 }
 
+#ifndef PTO_TINY /* there the times of kernels are drawn */
+/* The first iteration that a long loop offers, if it has not got strips. */
+static void offers(PTORuntime *rt, void *arg)
+{
+    int64_t *next = arg;
+    const int64_t shape[] = {T}, step[] = {T, 1};
+    PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR((int64_t)100)};
+    p[0].shape = shape;
+    const PTOStripCall call = {&failing, &here, p, step, 2};
+    const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, &call, 1) : 0;
+    *next = pto_next_offer(rt, 0, INT64_MAX);
+    EXPECT_EQ(pto_next_offer(rt, 0, 2), 2);
+    EXPECT_EQ(pto_next_offer(rt, INT64_MAX - 3, INT64_MAX), INT64_MAX);
+    if (*next < INT64_MAX) EXPECT_EQ(pto_next_offer(rt, INT64_MIN, INT64_MAX), INT64_MIN + *next);
+    for (int64_t n = taken; n < 200; n++) {
+        PTOTaskParam q[] = {PTO_INOUT(m, n % N * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(100 + n)};
+        q[0].shape = shape;
+        pto_submit_task(rt, &failing, q, 2);
+    }
+}
+
+/* A loop that begins before its kernels were timed is offered again while it runs. */
+TEST(a_loop_is_offered_again)
+{
+    PTOConfig c = two_threads(), serial = {.engine = PTO_ENGINE_SERIAL, .workers = {1, 0, 0, 0}};
+    int64_t untimed, timed, never;
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(pto_run_entry(rt, offers, &untimed), PTO_OK);
+    EXPECT_EQ(pto_run_entry(rt, offers, &timed), PTO_OK);
+    pto_runtime_destroy(rt);
+    EXPECT(untimed > 2 && untimed < 100 && timed > 10 * untimed && timed < 100000);
+    rt = pto_runtime_create(&serial, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(pto_run_entry(rt, offers, &never), PTO_OK);
+    pto_runtime_destroy(rt);
+    EXPECT_EQ(never, INT64_MAX);
+}
+#endif
+
 TEST(failure_names_its_call)
 {
     static const PTOSiteLine site = PTO_SITE_LINE("strips.pto", 12, 5, "thirtieth", 0, 9, "i");

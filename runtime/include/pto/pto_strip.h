@@ -65,6 +65,16 @@ static inline bool pto_takes_strips(const PTORuntime *rt)
     return ((const PTOFastPath *)(const void *)rt)->takes_strips;
 }
 
+/* Where a loop of single tasks from k to end - 1 is interrupted for the next offer; end: not any more.  By then the
+ * runtime may know how long its kernels take.
+ * Caller     the orchestrator.  Never blocks.  Status: none. */
+static inline int64_t pto_next_offer(const PTORuntime *rt, int64_t k, int64_t end)
+{
+    const PTOFastPath *const fast = (const PTOFastPath *)(const void *)rt;
+    const bool is_far = k < end && (uint64_t)end - (uint64_t)k > (uint64_t)fast->offer_gap;
+    return fast->takes_strips && is_far ? k + fast->offer_gap : end;
+}
+
 /* Submits the iterations first, first + 1 ... of a loop that goes on to end - 1 as strips, where that is faster than
  * one task after the other: the first iteration that it has not submitted, and that the caller has to.  calls: of the
  * iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order of the body; read before the
