@@ -162,7 +162,7 @@ static bool add_checks(struct body *b, const struct ir_check *list)
     return true;
 }
 
-/* What remembers that a tensor was written is true after the first iteration; a program's variable is something else. */
+/* What remembers that a tensor was written is true after the first iteration.  A program has other variables, too. */
 static bool add_flag(struct body *b, const struct ir_op *op)
 {
     const struct symbol *const t = op->set.symbol;

@@ -1,7 +1,7 @@
 /* strips_steps.c - of the pass `strips`: how values change from one iteration of a loop to the next.
- * Method     the step of a value that is affine in the loop's variable is its derivative.  It is made of the values that
- *            the value itself has, and is the difference of two of them, so it stays within 64 bits where the loop has a
- *            second iteration.
+ * Method     the step of a value that is affine in the loop's variable is its derivative.  It is made of the values
+ *            that the value itself has, and is the difference of two of them, so it stays within 64 bits where the loop
+ *            has a second iteration.
  * Tests      test/lit/codegen/strips.pto
  */
 #include "strips.h"

@@ -109,7 +109,7 @@ uint32_t ptoi_try_output(struct orchestrator *o, PTOScope scope, uint64_t bytes,
 void ptoi_give_output_back(struct orchestrator *o, uint32_t buffer);
 /* The owner's reference is dropped. */
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
-/* A buffer for tasks that could do without it.  *buffer NULL: there is no room for it, even when nothing is in flight. */
+/* A buffer for tasks that could do without it.  *buffer NULL: there is no room, even when nothing is in flight. */
 PTOStatus ptoi_strip_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name, void **buffer);
 
 /* ---- placing.c, edges.c: the parts of a deferred submit, and of an await ----------------------------------------- */

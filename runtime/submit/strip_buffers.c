@@ -1,8 +1,8 @@
 /* strip_buffers.c - memory for tensors that the calls of a strip make.
  *
- * Idea       a tensor of the loop's body is made once for each strip, and belongs to the scope of that strip as it would
- *            belong to the scope of an iteration; one that outlives the loop is made before the first strip, where the
- *            first iteration would make it.
+ * Idea       a tensor of the loop's body is made once for each strip, and belongs to the scope of that strip as it
+ *            would belong to the scope of an iteration.  One that outlives the loop is made before the first strip,
+ *            where the first iteration would make it.
  * Owner      the orchestrator.
  * Invariant  a heap without room fails no run here: the loop goes on with single tasks, which need less at a time, and
  *            whose submit compacts the heap or proves the deadlock.

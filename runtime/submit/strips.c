@@ -280,10 +280,10 @@ static int64_t submit_in_scope(struct orchestrator *o, const PTOStripCall *calls
     ptoi_stop_inline(o);
     ptoi_orch_scope_begin(o);
     const PTOStatus status = ptoi_strip_make(o, calls, count, true);
-    const int64_t outcome = status == PTO_OK ? submit_strip(o, calls, count, from, times, body_ns) : status;
+    const int64_t result = status == PTO_OK ? submit_strip(o, calls, count, from, times, body_ns) : status;
     ptoi_strip_forget(calls, count);
     const PTOStatus end = ptoi_orch_scope_end(o);
-    return end == PTO_OK ? outcome : end;
+    return end == PTO_OK ? result : end;
 }
 
 static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
@@ -301,9 +301,9 @@ static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const P
     }
     for (int64_t from = 0; from < iterations;) {
         const int64_t times = n < iterations - from ? n : iterations - from;
-        const int64_t outcome = has_private ? submit_in_scope(o, calls, count, from, times, body_ns)
-                                            : submit_strip(o, calls, count, from, times, body_ns);
-        if (outcome != SUBMITTED) return outcome == LEFT_TO_THE_LOOP ? from : outcome;
+        const int64_t result = has_private ? submit_in_scope(o, calls, count, from, times, body_ns)
+                                           : submit_strip(o, calls, count, from, times, body_ns);
+        if (result != SUBMITTED) return result == LEFT_TO_THE_LOOP ? from : result;
         from += times;
     }
     return iterations;

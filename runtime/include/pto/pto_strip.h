@@ -77,8 +77,8 @@ static inline int64_t pto_next_offer(const PTORuntime *rt, int64_t k, int64_t en
 
 /* Submits the iterations first, first + 1 ... of a loop that goes on to end - 1 as strips, where that is faster than
  * one task after the other: the first iteration that it has not submitted, and that the caller has to.  calls: of the
- * iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order of the body; read before the
- * function returns.
+ * iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order of the body; read before
+ * the function returns.
  * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: the run status; what cannot be submitted as a
  *            strip, or finds no room in the heap, is left to the caller, whose submit reports it. */
 PTO_API int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, const PTOStripCall *calls, int32_t count);
