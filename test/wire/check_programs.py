@@ -34,6 +34,15 @@ export orch fails_late(in x: f32[8, 4], out y: f32[8, 4]) {
 }
 """
 
+# Where it fails, each rank has small messages under way.
+FAILS_FAST = """
+kernel adds<N>(inout y: u32[N], in x: u32[N], at: i64, last: i64) { if (at == last) return 7; y[0] += x[0]; }
+export orch fails_fast(inout A: u32[64], last: i64) {
+    @dist(ranks()) view a = A tiled [8];
+    for s in 0 .. 100 { for i in 0 .. 8 { adds(inout a[i], a[(i + 3) % 8], s * 8 + i, last); } }
+}
+"""
+
 # Rank 0 runs the first of two tasks, and is stopped by it before the other one fails.
 STOPS = """
 kernel stops(in x: f32[4], out y: f32[4]) {
@@ -103,6 +112,16 @@ def same_failures(ptoc, launcher, folder):
     return good
 
 
+def failing_fast(ptoc, launcher, folder):
+    """The launcher ends with the exit code of the ranks, however they meet: that of MPICH kills those that are left."""
+    program, options = build(ptoc, folder, "fails_fast", FAILS_FAST), ["--input", "A=zeros", "--set", "last=100"]
+    outcomes = [run(launcher[:-1] + ["4", program] + options) for _ in range(20)]
+    wrong = [x for x in outcomes if x[0] != 1 or x[2].count("kernel 'adds' failed: it returned 7 (task 100)") != 1]
+    if wrong:
+        print("%d of 20 runs that fail fast end otherwise: %s" % (len(wrong), wrong[0]))
+    return not wrong
+
+
 def late_errors(ptoc, launcher, folder):
     """The others wait until rank 0 has printed, however long that takes: a launcher may end all ranks when one has ended with an error."""
     program, good = build(ptoc, folder, "late", PRINTS), True
@@ -161,6 +180,7 @@ def main():
     good &= same_failures(ptoc, launcher, folder)
     good &= late_errors(ptoc, launcher, folder)
     if wire == "mpi":
+        good &= failing_fast(ptoc, launcher, folder)
         good &= stopped(ptoc, launcher, folder)
         good &= halted(ptoc, launcher, folder)
     good &= examples(ptoc, launcher, folder, names)
