@@ -163,6 +163,7 @@ void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_e
     if (!open.parent) {
         lower_statement_checks(l, n, "extent"); /* of the formals */
         lower_handed_on(l, n);
+        lower_early_cells(l, n);
     }
     lower_list(l, n->block.stmts);
     if (open.parent) use_ends(l, n->block.stmts); /* what is left at the end of the function ends with its return */

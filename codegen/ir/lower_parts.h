@@ -5,7 +5,7 @@
  * lower_value.c  scalar expressions                                lower_size.c   sizes and views
  * lower_order.c  evaluation order: what goes before a statement    lower_check.c  checks
  * lower_print.c  print                                             lower_uses.c   uses
- * lower_var.c    tensors that change
+ * lower_var.c    tensors that change                              lower_cells.c  where cells live
  *
  * One walk decides the order of evaluation, of what is done and of the uses that the checks look at. */
 #ifndef PTOC_LOWER_PARTS_H
@@ -82,6 +82,12 @@ void lower_captured(struct lowering *l, const struct symbol *s); /* stores the s
 /* variables of its leaves, which the statement `let` declares; NULL: they have no name */
 void lower_new_tensors(struct lowering *l, const struct symbol *s, const struct ast *let);
 void lower_tensor(struct lowering *l, const struct symbol *s); /* the variable of one */
+
+/* ---- lower_cells.c ---- */
+/* of the arguments of an entry that it names before the view that says them */
+void lower_early_cells(struct lowering *l, struct ast *body);
+/* of the tensor of a `let` or a view, if it says them */
+void lower_cells(struct lowering *l, const struct ast *n);
 
 /* ---- lower_var.c ---- */
 /* The variable of a tensor that gets other buffers, and those of all with which it changes them. */

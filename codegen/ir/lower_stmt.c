@@ -103,63 +103,6 @@ static void lower_alloc(struct lowering *l, const struct ast *n, const struct sy
     op->alloc.maker = (struct maker){.at = n->at, .name = n->name};
 }
 
-/* ---- where cells live ---- */
-
-struct view_search {
-    const struct symbol *tensor;
-    const struct ast *first; /* the first view of it */
-    bool is_distributed;     /* by any view */
-};
-
-static bool visit_view(void *cx, struct ast *n)
-{
-    struct view_search *search = cx;
-    const struct region *r = n->kind == AST_VIEW && !n->bad && n->symbol ? n->symbol->region : NULL;
-    if (!r || r->base != search->tensor) return true;
-    if (!search->first) search->first = n;
-    search->is_distributed |= attrs_find(n, "dist") != NULL;
-    return true;
-}
-
-static bool is_box(const struct region *r)
-{
-    bool is = r->base_rank > 0 && !r->steps;
-    for (int d = 0; d < r->rank; d++) is &= r->base_dim[d] >= 0;
-    return is;
-}
-
-/* The tiles of an entry's argument are its cells where the program does not distribute it: the first view, outside of
- * loops and branches, so that a run says it once. */
-static bool makes_cells(const struct lowering *l, const struct ast *view)
-{
-    const struct region *r = view->symbol->region;
-    const struct ast *entry = l->orch->decl;
-    struct view_search search = {.tensor = r->base};
-    if (!entry->orch.exported || r->base->kind != SYM_FORMAL || r->base->dir == DIR_HOST || !is_box(r)) return false;
-    ast_walk(entry->orch.body, visit_view, &search);
-    return search.first == view && !search.is_distributed && view->symbol->block == entry->orch.body;
-}
-
-/* `@dist` before a `let`, whose storage begins here, or a view; or the first view of an entry's argument. */
-static void lower_distribute(struct lowering *l, const struct ast *n)
-{
-    const struct ast *attr = attrs_find(n, "dist");
-    const struct symbol *s = n->symbol;
-    if (n->bad || (!attr && !(n->kind == AST_VIEW && makes_cells(l, n)))) return;
-    const struct symbol *tensor = s->region ? s->region->base : s;
-    lower_site(l, attr ? attr->at : n->at, attr ? "@dist" : n->name);
-    struct ir_op *op = lower_op(l, IR_DISTRIBUTE);
-    op->distribute.source = attr;
-    op->distribute.tensor = tensor;
-    op->distribute.view = lower_view(l, lower_whole(l, tensor), VIEW_OF_PART);
-    const struct ast *number = attr ? attr->attr.args : NULL;
-    for (int d = 0; d < s->type->rank; d++, number = number ? number->next : NULL) {
-        const int of = s->region ? s->region->base_dim[d] : d;
-        if (number) op->distribute.grid[of] = lower_value(l, number);
-        if (s->region) op->distribute.cell[of] = lower_size(l, s->type->tile[d], ARITH_PLAIN);
-    }
-}
-
 /* ---- declarations ---- */
 
 /* A call makes its result itself, unless that may have to lie where the result of this function will be (results.c). */
@@ -180,7 +123,7 @@ static void lower_new_let(struct lowering *l, struct ast *n, struct symbol *s)
         const struct symbol *leaf = leaves.data[i];
         if (leaf->type->kind == TYPE_TENSOR && !n->decl.value) { /* a value brings its storage along */
             lower_alloc(l, n, leaf);
-            lower_distribute(l, n);
+            lower_cells(l, n);
         } else if (leaf->type->kind == TYPE_TENSOR && n->decl.value->kind == AST_CALL && may_be_result(l, leaf)) {
             lower_alloc(l, n, leaf);
         } else if (type_is_scalar(leaf->type) && leaf->place) {
@@ -256,7 +199,7 @@ static void lower_view_statement(struct lowering *l, struct ast *n)
     use_declaration(l, n);
     use_name_defined(l, n->symbol, n);
     lower_captured(l, n->symbol);
-    lower_distribute(l, n);
+    lower_cells(l, n);
 }
 
 /* ---- assignments ---- */

@@ -211,7 +211,8 @@ static void read(struct assign *a, struct cell *x, const struct ir_use *use)
     if (t->is_doubtful) return;
     if (x->written != NO && t->type->kind == TYPE_TENSOR) look_for_gaps(a, x, use);
     if (x->written == YES || a->is_silent) return;
-    if (x->written == NO && !is_empty(a, use->tensor->symbol, use->region))
+    /* where conditions contradict each other the run never comes, so it is as right to leave the test to it */
+    if (x->written == NO && !is_empty(a, use->tensor->symbol, use->region) && !facts_contradict(a->c->facts))
         say_unwritten(a, use), x->touched.any = true;
     else
         add_unwritten(a, use);

@@ -207,7 +207,7 @@ static PTOStatus fold_as_task(PTORuntime *rt, const struct group *g)
     const int64_t id = submit_plainly(rt, kernel, params, 2 + g->count);
     rt->accumulators.fold = NULL;
     if (id < 0) return (PTOStatus)id;
-    rt->accumulators.folds += !rt->dist; /* else the rank that executes it counts it */
+    rt->accumulators.folds += !rt->dist; /* else dist/submit.c counts those of this rank */
     rt->accumulators.folds_inline += o->inlined.is_active;
     return PTO_OK;
 }

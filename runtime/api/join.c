@@ -21,7 +21,7 @@ static struct {
 static void leave_job(int code, void *nothing)
 {
     (void)nothing;
-    process.wire->ops->close(process.wire, code == 0 && !process.has_failed);
+    process.wire->ops->close(process.wire, code, code == 0 && !process.has_failed);
 }
 
 /* The library is needed until the process ends, even if the host program closes it. */

@@ -78,6 +78,10 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
     s->folds = rt->accumulators.folds; /* beside the tasks of the program, though each has a number among them */
     s->tasks -= rt->accumulators.folds;
     s->at_submit -= rt->accumulators.folds_inline;
+    if (rt->dist && !rt->dist->plan) { /* transfers have numbers, too */
+        s->tasks = rt->dist->tasks_of[rt->dist->me];
+        s->folds = rt->dist->folds;
+    }
     s->counts_dependences = found && core->config.count_dependences;
     ptoi_fast_count(&rt->core.orch.fast);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {

@@ -89,6 +89,7 @@ bool ptoi_dist_compare(struct dist *d)
 void ptoi_dist_begin(struct dist *d)
 {
     store_relaxed(&d->tasks, 0); /* relaxed: see dist.h */
+    d->folds = 0;
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
     d->steps = d->agreed = d->compared = d->asked.begin = d->asked.end = 0;
     d->held_count = d->packed_count = 0;

@@ -87,7 +87,8 @@ struct dist {
     /* of the program, in this run.  W orchestrator, R the thread of the transfers; relaxed: it orders nothing */
     _Atomic int64_t tasks;
     int64_t number;    /* of the task for which this rank submits */
-    int64_t *tasks_of; /* by rank */
+    int64_t *tasks_of; /* by rank: of the program, so neither folds nor transfers */
+    int64_t folds;     /* that this rank executes */
     struct task_notes notes;
     /* sends of this rank in this run: those that tasks and awaits need, and those of the end of the run */
     struct dist_sends {

@@ -149,6 +149,7 @@ static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_
 static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel, int64_t number)
 {
     PTOStatus status = PTO_OK;
+    const bool is_fold = d->packs;
     d->number = number;
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
         if (k->use[i].reads && k->use[i].home != k->runs)
@@ -167,7 +168,8 @@ static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel,
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
         if (k->use[i].writes) status = send_home(d, k, &k->use[i]);
     if (status == PTO_OK && d->copies.over) status = ptoi_dist_trim(d);
-    d->tasks_of[k->runs]++;
+    d->tasks_of[k->runs] += !is_fold;
+    d->folds += is_fold && k->runs == d->me;
     return status;
 }
 

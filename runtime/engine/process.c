@@ -7,8 +7,8 @@
  * Invariant  the child is this runtime's until it is dismissed, or dead; when it died, the run has failed, and nothing
  *            waits for it any more.  A run begins with a child that has what is loaded now: Note [code of the child].
  * Blocks     the orchestrator and the child's first thread, after a short spin, at a bell.  Both look now and then
- *            whether the other one lives.  (Not PR_SET_PDEATHSIG: that would fire when the thread that created the
- *            runtime ends.)
+ *            whether the other one lives.  (Not by a signal that ends the child: PR_SET_PDEATHSIG fires also when the
+ *            thread that created the runtime ends.)
  *
  * [ASK]      request is complete when `asked` says so.
  * [ANSWER]   what the child answers is complete when `answered` says so.
@@ -25,6 +25,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +111,8 @@ static void serve(struct core *core, struct control *c, uint32_t asked)
 static _Noreturn void child_main(struct core *core, struct control *c, pid_t parent)
 {
     settle_signals();
+    prctl(PR_SET_PDEATHSIG,
+          SIGCONT); /* one that is stopped goes on, to see that the parent is gone; others ignore it */
     if (core->config.watchdog_seconds > 0) ptoi_backtrace_answer();
     ptoi_crash_report_to(&c->crash);
     ptoi_crash_watch();

@@ -55,9 +55,9 @@ static int print_stats(struct session *s)
             messages[p->node[n].rank]++;
             bytes[p->node[n].rank] += (uint64_t)p->node[n].amount;
         } else if (p->node[n].kind == PLANNED_TASK) {
-            tasks[p->node[n].rank]++;
             kernels[p->node[n].rank] += (uint64_t)p->node[n].amount;
         }
+    for (int32_t k = 0; k < p->ranks && ok; k++) tasks[k] = (uint64_t)s->rt->dist->tasks_of[k];
     if (ok) {
         const double least = ptoi_predict_least(p, &config);
         printf("Ranks: %d, planned\n", p->ranks);

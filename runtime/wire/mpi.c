@@ -1,11 +1,13 @@
-/* mpi.c - the wire over MPI: a library of its own, the only file that knows MPI.
+/* mpi.c - the wire over MPI: a library of its own; with mpi_types.c all that knows MPI.
  *
  * Idea       a transfer is a send, mostly synchronous, or a receive of a derived type, so nothing is packed; what has
- *            ended is found by asking, never by waiting.  No call uses MPI_COMM_WORLD, which belongs to the program.
+ *            ended is found by asking, never by waiting.  MPI_COMM_WORLD belongs to the program: it is copied and,
+ *            where a job ends with an error, aborted; no other call uses it.
  * Owner      a rank; two threads never call at the same time (MPI_THREAD_SERIALIZED).
- * Limits     a dimension of a view has at most 2^31 - 1 elements.  After a failure the job has to end: sends that were
- *            not received cannot be taken back, so no rank finalizes MPI then, Note [all finalize or none].
+ * Limits     after a failure the job has to end: sends that were not received cannot be taken back, so no rank
+ *            finalizes MPI then, Note [all finalize or none].
  * Tests      test/wire/check_wire.c, check_programs.py */
+#include "mpi_types.h"
 #include "shared/system.h"
 #include "wire.h"
 #include <dlfcn.h>
@@ -112,74 +114,6 @@ static bool is_fine(int error) { return error == MPI_SUCCESS; }
 
 /* ---- transfers --------------------------------------------------------------------------------------------------- */
 
-static MPI_Datatype element_of(const PTOArg *view)
-{
-    return view->type == PTO_U64   ? MPI_UINT64_T
-           : view->type == PTO_U32 ? MPI_UINT32_T
-           : view->type == PTO_U16 ? MPI_UINT16_T
-                                   : MPI_UINT8_T;
-}
-
-static __attribute__((noinline)) void explain_error(struct mpi_wire *w, int error)
-{
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    if (is_fine(MPI_Error_string(error, text, &length)))
-        snprintf(w->wire.why, sizeof w->wire.why, "%.*s", (int)sizeof w->wire.why - 1, text);
-}
-
-static bool explain(struct mpi_wire *w, int error)
-{
-    if (!is_fine(error)) explain_error(w, error);
-    return is_fine(error);
-}
-
-/* false: it has too many elements, or MPI failed. */
-static bool make_type(struct mpi_wire *w, const PTOArg *view, MPI_Datatype *type)
-{
-    int unit;
-    MPI_Type_size(element_of(view), &unit);
-    bool ok = explain(w, MPI_Type_dup(element_of(view), type));
-    for (int d = view->rank - 1; d >= 0 && ok; d--) {
-        MPI_Datatype inner = *type;
-        const bool fits = view->shape[d] <= INT32_MAX;
-        if (!fits) snprintf(w->wire.why, sizeof w->wire.why, "a dimension has more than 2147483647 elements");
-        ok = fits &&
-             explain(w, MPI_Type_create_hvector((int)view->shape[d], 1, (MPI_Aint)view->stride[d] * unit, inner, type));
-        MPI_Type_free(&inner);
-    }
-    return ok;
-}
-
-/* Is the view contiguous?  Then it needs no type of its own.  *count: its elements. */
-static bool is_dense(const PTOArg *view, int *count)
-{
-    int64_t elements = 1;
-    bool dense = true;
-    for (int d = view->rank - 1; d >= 0 && dense; d--) {
-        dense = view->stride[d] == elements && elements > 0 && view->shape[d] <= INT32_MAX / elements;
-        elements *= view->shape[d];
-    }
-    *count = (int)elements;
-    return dense;
-}
-
-/* Several views as one type, from absolute addresses. */
-static bool join_types(struct mpi_wire *w, const PTOArg *view, int count, MPI_Datatype *type)
-{
-    MPI_Datatype one[PTO_MAX_PARAMS];
-    MPI_Aint at[PTO_MAX_PARAMS];
-    int length[PTO_MAX_PARAMS], made = 0;
-    bool ok = count <= PTO_MAX_PARAMS;
-    for (; ok && made < count; made++) {
-        length[made] = 1;
-        ok = explain(w, MPI_Get_address(view[made].ptr, &at[made])) && make_type(w, &view[made], &one[made]);
-    }
-    ok = ok && explain(w, MPI_Type_create_struct(count, length, at, one, type));
-    for (int k = 0; k < (ok ? made : made - 1); k++) MPI_Type_free(&one[k]);
-    return ok;
-}
-
 static bool make_room(struct mpi_wire *w)
 {
     if (w->count < w->room) return true;
@@ -212,20 +146,18 @@ static bool begin_transfer(struct wire *wire, bool is_send, int32_t peer, uint64
     struct mpi_wire *w = of(wire);
     int elements = 1;
     const int tag = (int)(number & (w->tags - 1));
-    const bool is_plain = count == 1 && is_dense(view, &elements);
-    MPI_Datatype type = element_of(view);
+    const bool is_plain = count == 1 && ptoi_mpi_is_dense(view, &elements);
+    MPI_Datatype type = ptoi_mpi_element(view);
     if (!is_plain) elements = 1;
     if (!make_room(w)) return false;
-    if (!is_plain && (!(count == 1 ? make_type(w, view, &type) : join_types(w, view, count, &type)) ||
-                      !explain(w, MPI_Type_commit(&type))))
-        return false;
+    if (!is_plain && !ptoi_mpi_type(wire, view, count, &type)) return false;
     MPI_Request *request = &w->request[w->count];
     void *from = count == 1 ? view->ptr : MPI_BOTTOM;
     const int64_t bytes = is_plain ? (int64_t)elements * pto_bytes_of_(view->type) : INT64_MAX;
     const int error = is_send ? choose_send(w, peer, bytes)(from, elements, type, peer, tag, w->transfers, request)
                               : MPI_Irecv(from, elements, type, peer, tag, w->transfers, request);
     if (!is_plain) MPI_Type_free(&type);
-    if (!explain(w, error)) return false;
+    if (!ptoi_mpi_explain(wire, error)) return false;
     w->pending[w->count++] = (struct pending){ticket, is_send};
     return true;
 }
@@ -257,7 +189,7 @@ static int mpi_progress(struct wire *wire, struct wire_ended *ended, int max)
     if (w->count == 0 || max == 0) return 0;
     const int error = find_ended(w, &at, &any);
     if (!any || at == MPI_UNDEFINED) return 0;
-    ended[0] = (struct wire_ended){w->pending[at].ticket, explain(w, error)};
+    ended[0] = (struct wire_ended){w->pending[at].ticket, ptoi_mpi_explain(wire, error)};
     w->request[at] = w->request[--w->count];
     w->pending[at] = w->pending[w->count];
     return 1;
@@ -448,12 +380,14 @@ static bool is_idle(struct mpi_wire *w)
     return is_idle;
 }
 
+enum { GRACE_NS = 2000000000 }; /* for a rank that may never come */
+
 /* A launcher may end all ranks when the first has ended with an error, and that of MPICH does so without a word.  So a
  * rank waits until all are here, because rank 0 has printed by then what has failed.  Where another one may never come,
  * it waits for a while.  See Note [all finalize or none]. */
 static bool do_all_finalize(struct mpi_wire *w, bool all_come)
 {
-    enum { STEP_NS = 100000, LONGEST_NS = 2000000, GRACE_NS = 2000000000 };
+    enum { STEP_NS = 100000, LONGEST_NS = 2000000 };
     struct reduction *r = &w->last;
     const uint64_t mine[WIRE_REDUCED] = {is_idle(w)};
     if (r->is_begun || !begin_reduction(r, mine, 0)) return false;
@@ -466,13 +400,33 @@ static bool do_all_finalize(struct mpi_wire *w, bool all_come)
     return false;
 }
 
-static void mpi_close(struct wire *wire, bool all_come)
+/* The process ends without MPI_Finalize.  The launcher of MPICH kills the other ranks then, and reports their SIGKILL
+ * in place of the exit code; MPI_Abort names the code.  Of another communicator than that of all ranks it has each rank
+ * exit by itself, in MPICH 4.0.  Rank 0 aborts for all, unless it is not here.  The launcher of Open MPI reports the
+ * first exit code, and for MPI_Abort errors of its own, too. */
+static void end_without_finalize(const struct mpi_wire *w, int code)
+{
+#ifdef OPEN_MPI
+    (void)w, (void)code;
+#else
+    if (code == 0) return;
+    if (w->wire.rank != 0) ptoi_sleep_ns(GRACE_NS);
+    fflush(NULL); /* a host program comes here from exit, before its streams are closed */
+    MPI_Abort(MPI_COMM_WORLD, code);
+#endif
+}
+
+static void mpi_close(struct wire *wire, int code, bool all_come)
 {
     struct mpi_wire *w = of(wire);
     struct wire_status unheard;
     int is_over = 0;
-    MPI_Finalized(&is_over);                              /* by a host program, to which it belongs */
-    if (is_over || !do_all_finalize(w, all_come)) return; /* MPI still uses its memory; the process ends */
+    MPI_Finalized(&is_over); /* by a host program, to which it belongs */
+    if (is_over) return;
+    if (!do_all_finalize(w, all_come)) { /* MPI still uses its memory */
+        end_without_finalize(w, code);
+        return;
+    }
     while (mpi_hear_status(wire, &unheard)) {}
     MPI_Comm_free(&w->transfers);
     MPI_Comm_free(&w->failures);
@@ -580,7 +534,7 @@ static void stop_yields(struct mpi_wire *w)
     if (w->set_yields) w->yields = w->set_yields(false);
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_3(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_4(char *message, size_t size)
 {
     struct mpi_wire *w = calloc(1, sizeof *w);
     if (!w) {

@@ -73,12 +73,13 @@ struct wire_ops {
      * begins, or not before. */
     enum wire_answer (*give)(struct wire *w, int32_t to, const void *data, int64_t bytes);
     enum wire_answer (*take)(struct wire *w, int32_t from, void *data, int64_t bytes);
-    /* The wire is gone.  all_come: every rank closes it, so this one may wait for them; else it waits for a while. */
-    void (*close)(struct wire *w, bool all_come);
+    /* The wire is gone, and the process ends with `code`.  If that is not 0, this may end the job and not return.
+     * all_come: every rank closes it, so this one may wait for them; else it waits for a while. */
+    void (*close)(struct wire *w, int code, bool all_come);
 };
 
 /* The function of a library that is a wire; the library belongs to one build of the runtime. */
-#define WIRE_SYMBOL "pto_wire_open_3"
+#define WIRE_SYMBOL "pto_wire_open_4"
 /* Joins the ranks of the job.  NULL: `message` says why not. */
 typedef struct wire *wire_open(char *message, size_t size);
 

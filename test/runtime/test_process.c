@@ -245,33 +245,47 @@ TEST(a_kernel_that_ends_the_worker_process_is_reported_with_its_exit_code)
 }
 
 /* ---- the orchestrator's process dies ---- */
-TEST(the_worker_process_ends_with_its_parent)
+/* The process is gone, or a zombie that its new parent has not reaped, so look at its state and not at its id. */
+static bool ends_soon(pid_t process)
+{
+    char name[64], state = 0;
+    snprintf(name, sizeof name, "/proc/%d/stat", (int)process);
+    for (int i = 0; i < 300; i++) {
+        FILE *f = fopen(name, "r");
+        if (!f) return true;
+        if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = 'X';
+        fclose(f);
+        if (state == 'Z' || state == 'X') return true;
+        usleep(10000);
+    }
+    return false;
+}
+
+/* Returns the worker process of one that has been killed. */
+static pid_t kill_parent(bool is_worker_stopped)
 {
     memset(share, 0, sizeof *share);
     pid_t parent = fork();
     if (parent == 0) {
+        int stopped;
         PTOConfig c = {.engine = PTO_ENGINE_PROCESS};
         PTORuntime *rt = pto_runtime_create(&c, NULL);
-        if (rt && pto_runtime_run(rt, ask_who, share) == PTO_OK) kill(getpid(), SIGKILL);
+        if (!rt || pto_runtime_run(rt, ask_who, share) != PTO_OK) _exit(1);
+        if (is_worker_stopped && kill((pid_t)share->got, SIGSTOP) == 0) waitpid((pid_t)share->got, &stopped, WUNTRACED);
+        kill(getpid(), SIGKILL);
         _exit(1);
     }
     int status;
     EXPECT_EQ(waitpid(parent, &status, 0), parent);
     EXPECT(WIFSIGNALED(status));
     EXPECT(share->got > 0);
-    /* The process is gone, or a zombie that its new parent has not reaped, so look at its state and not at its
-     * id. */
-    char name[64], state = 0;
-    snprintf(name, sizeof name, "/proc/%d/stat", (int)share->got);
-    for (int i = 0; i < 300; i++) {
-        FILE *f = fopen(name, "r");
-        if (!f) return;
-        if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = 'X';
-        fclose(f);
-        if (state == 'Z' || state == 'X') return;
-        usleep(10000);
-    }
-    EXPECT(state == 'Z');
+    return (pid_t)share->got;
+}
+
+TEST(the_worker_process_ends_with_its_parent)
+{
+    EXPECT(ends_soon(kill_parent(false)));
+    EXPECT(ends_soon(kill_parent(true)));
 }
 
 /* ---- idle ---- */

@@ -7,6 +7,7 @@ Idea       some examples, or all, run on 3 ranks, and rank 0 compares its result
 Exit code  0: yes.
 """
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -31,6 +32,23 @@ FAILS = """
 kernel fails(in x: f32[4], out y: f32[4]) { y[0] = x[0]; return x[0] > 2 ? 7 : 0; }
 export orch fails_late(in x: f32[8, 4], out y: f32[8, 4]) {
     for i in 0..8 { y[i] = fails(x[i]); }
+}
+"""
+
+FOLDS = """
+kernel total<N>(in x: u32[N], acc s: u32[1] by sum) { for (int64_t i = 0; i < N; i++) s[0] += x[i]; }
+export orch folds(in A: u32[3072], inout s: u32[1]) {
+    @dist(ranks()) view a = A tiled [256];
+    for i in 0 .. 48 { total(a[i % 12], acc s); }
+}
+"""
+
+# Where it fails, each rank has small messages under way.
+FAILS_FAST = """
+kernel adds<N>(inout y: u32[N], in x: u32[N], at: i64, last: i64) { if (at == last) return 7; y[0] += x[0]; }
+export orch fails_fast(inout A: u32[64], last: i64) {
+    @dist(ranks()) view a = A tiled [8];
+    for s in 0 .. 100 { for i in 0 .. 8 { adds(inout a[i], a[(i + 3) % 8], s * 8 + i, last); } }
 }
 """
 
@@ -103,6 +121,29 @@ def same_failures(ptoc, launcher, folder):
     return good
 
 
+def failing_fast(ptoc, launcher, folder):
+    """The launcher ends with the exit code of the ranks, however they meet: that of MPICH kills those that are left."""
+    program, options = build(ptoc, folder, "fails_fast", FAILS_FAST), ["--input", "A=zeros", "--set", "last=100"]
+    outcomes = [run(launcher[:-1] + ["4", program] + options) for _ in range(20)]
+    wrong = [x for x in outcomes if x[0] != 1 or x[2].count("kernel 'adds' failed: it returned 7 (task 100)") != 1]
+    if wrong:
+        print("%d of 20 runs that fail fast end otherwise: %s" % (len(wrong), wrong[0]))
+    return not wrong
+
+
+def counted_tasks(ptoc, launcher, folder):
+    """Tasks are those of the program, of one rank and of all: not its messages, and not the folds of accumulators."""
+    program = build(ptoc, folder, "folds", FOLDS)
+    code, out, err = run(launcher + [program, "--input", "A=iota", "--input", "s=zeros", "--stats"])
+    ranks = re.search(r"^Ranks: (\d)$", out, re.M)
+    each = 48 // int(ranks.group(1)) if ranks else 0
+    good = code == 0 and each and all(re.search(line, out, re.M) for line in (
+        "^Tasks of ranks: 48 total, least %d " % each, r"^Tasks: %d( |$)" % each, "^Folds: [1-9]", "^Messages: [1-9]"))
+    if not good:
+        print("tasks that are counted: exit code %d\n%s%s" % (code, out, err))
+    return good
+
+
 def late_errors(ptoc, launcher, folder):
     """The others wait until rank 0 has printed, however long that takes: a launcher may end all ranks when one has ended with an error."""
     program, good = build(ptoc, folder, "late", PRINTS), True
@@ -159,8 +200,10 @@ def main():
         launcher, names = [sys.executable, RANKS, wire, "3"], sys.argv[4:] or ["vadd", "chol", "flash", "jacobi", "mergesort"]
     good = same_prints(ptoc, launcher, folder)
     good &= same_failures(ptoc, launcher, folder)
+    good &= counted_tasks(ptoc, launcher, folder)
     good &= late_errors(ptoc, launcher, folder)
     if wire == "mpi":
+        good &= failing_fast(ptoc, launcher, folder)
         good &= stopped(ptoc, launcher, folder)
         good &= halted(ptoc, launcher, folder)
     good &= examples(ptoc, launcher, folder, names)

@@ -297,6 +297,6 @@ int main(int argc, char **argv)
             check_failure(run);
         check_passing((unsigned)run);
     }
-    wire->ops->close(wire, true);
+    wire->ops->close(wire, 0, true);
     return 0;
 }

@@ -335,9 +335,9 @@ static enum wire_answer local_take(struct wire *wire, int32_t from, void *data, 
     return answer;
 }
 
-static void local_close(struct wire *wire, bool all_come)
+static void local_close(struct wire *wire, int code, bool all_come)
 {
-    (void)all_come;
+    (void)code, (void)all_come;
     free(((struct local_wire *)wire)->posted);
     free(wire);
 }
@@ -424,7 +424,7 @@ int ranks_run(const struct medium_config *config, int (*body)(struct wire *w, in
         alarm(LONGEST_SECONDS);
         struct wire *w = medium_wire(m, k);
         const int result = body(w, k, arg);
-        w->ops->close(w, true);
+        w->ops->close(w, 0, true);
         fflush(stderr);
         _exit(result);
     }
@@ -453,7 +453,7 @@ static int number_of(const char *name)
     return text ? atoi(text) : 0;
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_3(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_4(char *message, size_t size)
 {
     const struct medium_config given = {.ranks = number_of("PTO_LOCAL_RANKS"),
                                         .slots = 18,

@@ -47,25 +47,43 @@ TEST(what_ranks_cannot_have_is_refused_by_its_name)
     medium_close(m);
 }
 
+/* A runtime that is the only rank of its job. */
+struct one_rank {
+    struct medium *medium;
+    struct wire *wire;
+    PTORuntime *rt;
+};
+
+static struct one_rank open_rank(void)
+{
+    struct one_rank one = {.medium = medium_open(&(struct medium_config){.ranks = 1, .slots = 2})};
+    PTOStatus status;
+    one.wire = medium_wire(one.medium, 0);
+    const struct dist_config ranks = {.wire = one.wire, .copy_bytes = KEPT, .sends = 2};
+    one.rt = ptoi_create_ranked(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, &ranks, &status);
+    EXPECT(one.rt != NULL);
+    return one;
+}
+
+static void close_rank(struct one_rank *one)
+{
+    pto_runtime_destroy(one->rt);
+    free(one->wire);
+    medium_close(one->medium);
+}
+
 TEST(buffers_that_overlap_or_have_no_distribution_are_refused)
 {
     static double zeros[40];
-    struct medium *m = medium_open(&(struct medium_config){.ranks = 1, .slots = 2});
-    struct wire *w = medium_wire(m, 0);
-    const struct dist_config ranks = {.wire = w, .copy_bytes = KEPT, .sends = 2};
-    PTOStatus status;
-    PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, &ranks, &status);
-    EXPECT(rt != NULL);
+    struct one_rank one = open_rank();
     struct distribution d = {.rank = 1, .unit = 8, .shape = {10}, .cell = {5}, .grid = {1}};
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros, &d), PTO_OK);
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros, &d), PTO_ERR_ARGUMENT);
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros + 9, &d), PTO_ERR_ARGUMENT);
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros + 10, &d), PTO_OK);
+    EXPECT_EQ(ptoi_dist_distribute(one.rt->dist, zeros, &d), PTO_OK);
+    EXPECT_EQ(ptoi_dist_distribute(one.rt->dist, zeros, &d), PTO_ERR_ARGUMENT);
+    EXPECT_EQ(ptoi_dist_distribute(one.rt->dist, zeros + 9, &d), PTO_ERR_ARGUMENT);
+    EXPECT_EQ(ptoi_dist_distribute(one.rt->dist, zeros + 10, &d), PTO_OK);
     d.unit = 0;
-    EXPECT_EQ(ptoi_dist_distribute(rt->dist, zeros + 30, &d), PTO_ERR_ARGUMENT);
-    pto_runtime_destroy(rt);
-    free(w);
-    medium_close(m);
+    EXPECT_EQ(ptoi_dist_distribute(one.rt->dist, zeros + 30, &d), PTO_ERR_ARGUMENT);
+    close_rank(&one);
 }
 
 static int never(const PTOArg *args)
@@ -85,14 +103,7 @@ static void submit_nowhere(PTORuntime *rt, void *arg)
 
 TEST(an_output_without_a_variable_is_refused)
 {
-    struct medium *m = medium_open(&(struct medium_config){.ranks = 1, .slots = 2});
-    struct wire *w = medium_wire(m, 0);
-    const struct dist_config ranks = {.wire = w, .copy_bytes = KEPT, .sends = 2};
-    PTOStatus status;
-    PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, &ranks, &status);
-    EXPECT(rt != NULL);
-    EXPECT_EQ(pto_runtime_run(rt, submit_nowhere, NULL), PTO_ERR_ARGUMENT);
-    pto_runtime_destroy(rt);
-    free(w);
-    medium_close(m);
+    struct one_rank one = open_rank();
+    EXPECT_EQ(pto_runtime_run(one.rt, submit_nowhere, NULL), PTO_ERR_ARGUMENT);
+    close_rank(&one);
 }

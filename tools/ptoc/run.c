@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /* Does the program make a plan of its ranks, alone? */
-static bool plans_ranks(const struct options *o, const char *const *more)
+static bool plans_ranks(const struct options *o)
 {
-    const char *engine = more ? "graph" : options_run_value(o, "--engine");
+    const char *engine = options_run_value(o, "--engine");
     return engine && (strcmp(engine, "timing") == 0 || strcmp(engine, "graph") == 0);
 }
 
@@ -39,11 +39,11 @@ static bool is_started_once(const struct options *o)
 }
 
 /* How many processes a launcher is to start, from a number as the program reads it; 1: none.  false: an error. */
-static bool count_launched(const struct options *o, const char *const *more, int64_t *ranks)
+static bool count_launched(const struct options *o, int64_t *ranks)
 {
     const char *text = options_run_value(o, "--ranks");
     *ranks = 1;
-    if (!text || plans_ranks(o, more) || (option_size(text, ranks) && *ranks <= INT32_MAX)) return true;
+    if (!text || plans_ranks(o) || (option_size(text, ranks) && *ranks <= INT32_MAX)) return true;
     usage_error("--ranks takes a number from 1 to %" PRId32 ", not '%s'", INT32_MAX, text);
     return false;
 }
@@ -58,15 +58,15 @@ static bool is_among(const char *option, const char *const *list)
 }
 
 /* program: the path that it was built at, for its name too.  kept: a descriptor of a program that is executed instead,
- * or -1; closed here.  more: arguments after the user's, NULL-terminated, of ptoc graph; or NULL. */
-static int start(const struct options *o, const char *program, int kept, const char *const *more)
+ * or -1; closed here.  ranks: that a launcher starts; 1: none.  more: arguments after the user's, NULL-terminated, of
+ * ptoc graph; or NULL. */
+static int start(const struct options *o, const char *program, int kept, int64_t ranks, const char *const *more)
 {
     static const char *const chosen[] = {"--entry", "check_grad", NULL}; /* of --check-grad */
     VEC(const char *) argv = {0};
     char by_descriptor[64], count[32];
-    int64_t ranks;
     const char *slash = strrchr(program, '/');
-    const bool is_launched = count_launched(o, more, &ranks) && ranks > 1;
+    const bool is_launched = ranks > 1;
     snprintf(count, sizeof count, "%" PRId64, ranks);
     snprintf(by_descriptor, sizeof by_descriptor, "/proc/%ld/fd/%d", (long)getpid(), kept);
     const char *path = kept >= 0 ? by_descriptor : program;
@@ -110,20 +110,20 @@ static char *program_path(const char *dir, const char *input)
 }
 
 /* Builds the program in the folder temp and starts it, with `more` arguments. */
-static int build_and_start(const struct options *o, const char *temp, const char *const *more)
+static int build_and_start(const struct options *o, const char *temp, int64_t ranks, const char *const *more)
 {
     char *program = program_path(temp, o->input);
     int kept = -1, result = program ? build_binary(o, temp, program, o->output, &kept) : process_out_of_memory();
-    if (result == EXIT_OK) result = start(o, program, kept, more);
+    if (result == EXIT_OK) result = start(o, program, kept, ranks, more);
     free(program);
     return result;
 }
 
-static int run_in_folder(const struct options *o, const char *const *more)
+static int run_in_folder(const struct options *o, int64_t ranks, const char *const *more)
 {
     char *temp = temp_dir_create();
     if (!temp) return EXIT_INTERNAL;
-    const int result = build_and_start(o, temp, more);
+    const int result = build_and_start(o, temp, ranks, more);
     temp_dir_remove(temp, o->keep);
     return result;
 }
@@ -131,7 +131,7 @@ static int run_in_folder(const struct options *o, const char *const *more)
 int run_main(const struct options *o)
 {
     int64_t ranks;
-    return is_started_once(o) && count_launched(o, NULL, &ranks) ? run_in_folder(o, NULL) : EXIT_USAGE;
+    return is_started_once(o) && count_launched(o, &ranks) ? run_in_folder(o, ranks, NULL) : EXIT_USAGE;
 }
 
 static int copy_to(const char *from, const char *path)
@@ -163,7 +163,7 @@ static int traces_main(const struct options *o)
         return EXIT_USAGE;
     }
     const char *const more[] = {"--engine", "graph", "--traces", o->output, NULL};
-    return run_in_folder(o, more);
+    return run_in_folder(o, 1, more);
 }
 
 int graph_main(const struct options *o)
@@ -174,7 +174,7 @@ int graph_main(const struct options *o)
     if (!temp) return EXIT_INTERNAL;
     if (asprintf(&graph, "%s/graph.%s", temp, format) < 0) graph = NULL;
     const char *const more[] = {"--engine", "graph", "--graph", graph, NULL};
-    int result = graph ? build_and_start(o, temp, more) : process_out_of_memory();
+    int result = graph ? build_and_start(o, temp, 1, more) : process_out_of_memory();
     if (result == EXIT_OK) result = copy_to(graph, o->output);
     temp_dir_remove(temp, o->keep);
     free(graph);

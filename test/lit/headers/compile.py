@@ -147,7 +147,7 @@ for compiler in plus_plus:
         throw_and_run(compiler)
 if shutil.which("aarch64-linux-gnu-gcc"):
     runtime = os.path.join(root, "runtime")
-    sources = [s for s in glob.glob(os.path.join(runtime, "**", "*.c"), recursive=True) if not s.endswith("wire/mpi.c")]  # needs MPI of that machine
+    sources = [s for s in glob.glob(os.path.join(runtime, "**", "*.c"), recursive=True) if "/wire/mpi" not in s]  # needs MPI of that machine
     if len(sources) < 50:
         sys.exit(f"only {len(sources)} files of the runtime were found")
     options = ["-std=c11", "-D_GNU_SOURCE", "-I", runtime, "-I", os.path.join(prefix, "runtime", "generated"), "-Wall", "-Wextra", "-Werror", *check, "-I", include]

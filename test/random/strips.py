@@ -1,0 +1,179 @@
+"""strips.py - random loops that are handed over in strips, against the engine that runs one task after the other.
+
+usage: strips.py --ptoc PTOC [--programs 50] [--seed 1] [--repeat 4] [--work FOLDER] [--only SEED]
+A program has loops of one to three calls each, whose views move by random constant steps, forward or back, apart or over each other.  All
+arrays are integers of 64 bits that wrap, and no kernel commutes with another, so a task that runs too early shows in the result.  The
+engine `threads` runs it with several windows and numbers of workers, and leaves the arrays that the engine `serial` leaves.  A check in
+which no run had a strip has tested nothing, and fails; on one processor there are none, and the exit code is 77.  A difference keeps the
+folder of its program and ends with exit code 1.
+"""
+import argparse
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+ROWS, COLUMNS = 48, 64
+ARRAYS = "xyz"
+TILES = [(4, 8), (4, 8), (8, 16), (1, 16), (ROWS, 2), (4, COLUMNS), (3, 5)]
+RUNS = [["--workers", "vector=2"], ["--workers", "vector=3", "--window", "2"], ["--workers", "vector=1", "--window", "4"], ["--window", "16"]]
+STRIPS = re.compile(r"^Strips: [1-9]", re.M)
+
+KERNELS = """
+kernel mix<R, C>(in a: u64[R, C], in b: u64[R, C], inout o: u64[R, C], k: i64) on vector {
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j++) {
+      uint64_t *p = &o[i * o_stride[0] + j * o_stride[1]];
+      *p = *p * 5 + 3 * a[i * a_stride[0] + j * a_stride[1]] + b[i * b_stride[0] + j * b_stride[1]] + (uint64_t)k;
+    }
+}
+kernel scale<R, C>(in a: u64[R, C], out o: u64[R, C]) on vector {
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j++) o[i * o_stride[0] + j * o_stride[1]] = a[i * a_stride[0] + j * a_stride[1]] * 7 + 1;
+}
+"""
+
+
+def options():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--ptoc", required=True)
+    p.add_argument("--programs", type=int, default=50, help="PTO_RANDOM of the environment goes before")
+    p.add_argument("--seed", type=int, default=1, help="PTO_SEED of the environment goes before")
+    p.add_argument("--repeat", type=int, default=4, help="so often a program goes through its loops; a build with PTO_TINY makes strips at once, "
+                   "others when they have timed the kernels")
+    p.add_argument("--work", default="random-strips")
+    p.add_argument("--only", type=int, help="this seed alone; its folder is kept")
+    given = p.parse_args()
+    given.programs, given.seed = int(os.environ.get("PTO_RANDOM", given.programs)), int(os.environ.get("PTO_SEED", given.seed))
+    return given
+
+
+class Loops:
+    """A program of loops, decided by its seed."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+
+    def interval(self, iterations, extent, length):
+        """`length` elements of a dimension, which move by a constant step; None: they do not fit into it."""
+        rng = self.rng
+        sign = rng.choice([0, 1, 1, 1, -1])
+        step = sign * rng.choice([length, length, length, 1, 2 * length, length + 1])
+        span = abs(step) * (iterations - 1) + length
+        if span > extent:
+            return None
+        base = rng.randrange(0, extent - span + 1)
+        if rng.random() < 0.6:
+            base -= base % length
+        if step < 0:
+            base += -step * (iterations - 1)
+        return "%d +: %d" % (base, length) if step == 0 else "%d %s i * %d +: %d" % (base, "+" if step > 0 else "-", abs(step), length)
+
+    def view(self, array, iterations, tile):
+        for _ in range(200):
+            rows, columns = self.interval(iterations, ROWS, tile[0]), self.interval(iterations, COLUMNS, tile[1])
+            if rows and columns:
+                return "%s[%s, %s]" % (array, rows, columns)
+        return None
+
+    def call(self, iterations, tile):
+        rng = self.rng
+        read, written = rng.sample(ARRAYS, 2)
+        a, b, o = (self.view(array, iterations, tile) for array in (read, read, written))
+        if not (a and b and o):
+            return None
+        if rng.random() < 0.7:
+            return "mix(%s, %s, inout %s, %s);" % (a, b, o, rng.choice(["i", "7", "n", "i * 3 - 2"]))
+        return "scale(%s, out %s);" % (a, o)
+
+    def loop(self):
+        iterations, tile = self.rng.randrange(2, 16), self.rng.choice(TILES)
+        calls = [call for call in (self.call(iterations, tile) for _ in range(self.rng.randrange(1, 4))) if call]
+        priority = self.rng.choice(["", "", "@priority(i) ", "@priority(3) "])
+        return "    for i in 0 .. %d { %s }\n" % (iterations, " ".join(priority + call for call in calls)) if calls else ""
+
+    def text(self):
+        formals = ", ".join("inout %s: u64[%d, %d]" % (a, ROWS, COLUMNS) for a in ARRAYS)
+        loops = "".join(self.loop() for _ in range(self.rng.randrange(3, 9)))
+        return KERNELS + "export orch main(%s, n: i64) {\n  for s in 0 .. n {\n%s  }\n}\n" % (formals, loops)
+
+
+class Wrong(Exception):
+    pass
+
+
+class Check:
+    """One program in a folder of its own."""
+
+    def __init__(self, given, seed):
+        self.given, self.seed, self.runs, self.with_strips = given, seed, 0, 0
+        self.folder = os.path.join(given.work, "seed%d" % seed)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self):
+        """Raises Wrong."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+        with open(self.path("main.pto"), "w") as f:
+            f.write(Loops(self.seed).text())
+        self.start([self.given.ptoc, "build", "-w", "-O1", self.path("main.pto"), "-o", self.path("program")])
+        values = np.random.default_rng(self.seed)
+        for a in ARRAYS:
+            np.save(self.path(a + ".npy"), values.integers(0, 2**63, (ROWS, COLUMNS), dtype=np.uint64))
+        expected = self.outputs(["--engine", "serial"])
+        for more in RUNS:
+            words = ["--engine", "threads"] + more
+            got = self.outputs(words, counts=True)
+            for a in ARRAYS:
+                places = [tuple(p) for p in np.argwhere(got[a] != expected[a])[:3]]
+                if places:
+                    raise Wrong("%s: %s differs at %s" % (" ".join(words), a, places))
+        if self.given.only is None:
+            shutil.rmtree(self.folder)
+
+    def start(self, words):
+        try:
+            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            raise Wrong("does not end: %s" % " ".join(words))
+        if done.returncode != 0:
+            raise Wrong("exit code %d: %s\n%s" % (done.returncode, " ".join(words), done.stdout[-2000:]))
+        return done.stdout
+
+    def outputs(self, words, counts=False):
+        files = [word for a in ARRAYS for word in ("--input", "%s=%s" % (a, self.path(a + ".npy")), "--output", "%s=%s" % (a, self.path(a + ".out.npy")))]
+        said = self.start([self.path("program"), "--set", "n=%d" % self.given.repeat, "--stats"] + files + words)
+        if counts:
+            self.runs += 1
+            self.with_strips += bool(STRIPS.search(said))
+        return {a: np.load(self.path(a + ".out.npy")) for a in ARRAYS}
+
+
+def main():
+    given = options()
+    if len(os.sched_getaffinity(0)) < 2:
+        sys.exit(77)
+    begin, programs, runs, with_strips, wrong = time.time(), 0, 0, 0, 0
+    for seed in [given.only] if given.only is not None else range(given.seed, given.seed + given.programs):
+        check = Check(given, seed)
+        try:
+            check.run()
+        except Wrong as why:
+            wrong += 1
+            print("DIFFERENCE seed %d: %s" % (seed, why), flush=True)
+        programs, runs, with_strips = programs + 1, runs + check.runs, with_strips + check.with_strips
+        if wrong >= 20:
+            break
+    print("%d programs, %d differences (%.0f s); %d of %d runs had strips" % (programs, wrong, time.time() - begin, with_strips, runs))
+    sys.exit(1 if wrong or not with_strips else 0)
+
+
+if __name__ == "__main__":
+    main()
