@@ -77,10 +77,11 @@ static inline void ptoi_ask_item(struct asked *a, uint64_t head)
     a->position = 0;
     ptoi_ask(a, head);
 }
-/* Where the next words are written, if so many lie side by side there; else NULL.  The caller changes end and sum. */
+/* Where the first words of a step are written, if so many lie side by side there; else NULL.  The caller changes begin.
+ */
 static inline uint64_t *ptoi_ask_several(const struct asked *a, uint64_t count)
 {
-    const uint64_t at = a->end % ASKED_WORDS;
+    const uint64_t at = a->begin % ASKED_WORDS;
     return at + count <= ASKED_WORDS ? a->word + at : NULL;
 }
 

@@ -34,6 +34,7 @@ struct step {
     const PTOSite *site;
     const char *name;           /* of the kernel; NULL: it is no task */
     uint64_t first_word, words; /* of struct asked */
+    uint64_t own, first_own;    /* a bit for each word that is not there, but among those from first_own on */
 };
 /* After how many steps the ranks compare their hashes, and the steps that are kept, a power of two: where they differ
  * at one comparison, the first difference lies after the comparison before, and is searched at the next.  A comparison
@@ -137,7 +138,9 @@ static inline void ptoi_dist_end_step(struct dist *d, const char *name)
                                                       .site = *d->core->orch.site,
                                                       .name = name,
                                                       .first_word = a->begin,
-                                                      .words = words};
+                                                      .words = words,
+                                                      .own = 0,
+                                                      .first_own = 0};
     a->begin = a->end;
 }
 /* disagree.c: the hashes of the ranks differ, and all of them call it: the run fails with what differs.

@@ -1,5 +1,5 @@
 /* known_box.c - see known_box.h. */
-#include "known_box.h"
+#include "known_step.h"
 
 enum { UNIT_BITS = 30 }; /* of the bytes that `at` counts: no product overflows */
 
@@ -8,12 +8,15 @@ void ptoi_known_boxes_begin(struct known_boxes *k)
     for (int i = 0; i < PTO_FAST_LINES; i++) k->line[i].kernel = NULL;
 }
 
-struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, uint64_t name)
+struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, const char *text,
+                                           uint64_t name)
 {
     struct known_kernel *const line = &k->line[pto_kernel_line_(kernel)];
     line->kernel = kernel;
+    line->text = text;
     line->name = name;
     line->makes_buffers = false;
+    ptoi_known_step_forget(&line->step);
     for (int i = 0; i < KNOWN_BOXES; i++) line->box[i].form = NO_FORM;
     return line;
 }
@@ -45,6 +48,36 @@ static bool learn_axes(struct known_box *b, const struct distribution *home, con
     return true;
 }
 
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* What b->cell says of a dimension: where the cell of `low` begins, and where boxes may begin from there. */
+static uint64_t pass_cell(const struct known_axis *x, uint64_t low, uint64_t *begins)
+{
+    const uint64_t first = ptoi_divide(low, x->inverse_of_cell) * x->cell;
+    *begins = least(x->begins_in_cell, x->begins - first);
+    return first;
+}
+
+int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t ranks)
+{
+    const int32_t home = ptoi_known_box_home(b, begin, ranks);
+    struct known_cell *const c = &b->cell;
+    if (home < 0 || c->size == 0) return home;
+    const struct known_axis *const x = b->axis;
+    const uint64_t row = b->rows ? ptoi_divide(begin, x->inverse_of_size) : 0;
+    c->begin = pass_cell(x, begin - row * x->size, &c->columns);
+    if (b->rows) c->begin += pass_cell(x + 1, row, &c->rows) * x->size;
+    c->home = home;
+    return home;
+}
+
+/* Nothing is known of a cell; all rows of one dimension are one. */
+static void forget_cell(struct known_box *b)
+{
+    b->cell = (struct known_cell){.rows = 0, .size = b->rows <= 1 ? b->axis[0].size : 0};
+    b->cell.inverse_of_size = b->cell.size ? ptoi_inverse(b->cell.size) : 0;
+}
+
 /* Its item, which has the extents already. */
 static void make_item(struct known_box *b, uint8_t kind, int32_t index, int32_t axes)
 {
@@ -74,6 +107,7 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
     b->home = t->home.first;
     b->rows = t->home.rank - 1;
     if (!learn_axes(b, &t->home, box)) return;
+    forget_cell(b);
     b->box_elements = ptoi_box_elements(box, t->home.rank);
     make_item(b, p->kind, index, t->home.rank);
     b->tensor = t;

@@ -39,6 +39,14 @@ struct known_axis {
     uint64_t ranks_apart;            /* cells that are neighbours in it, inside of the grid */
 };
 
+/* A cell of a tensor of one or two dimensions; of another one it has no rows. */
+struct known_cell {
+    uint64_t begin;                 /* its first element */
+    uint64_t size, inverse_of_size; /* of a row of the tensor */
+    uint64_t rows, columns;         /* in which a box may begin, so that it lies in the cell */
+    int32_t home;
+};
+
 struct known_box {
     uint32_t form;   /* known_form() of the parameter */
     uint32_t number; /* of the tensor: a later one may have its place */
@@ -49,17 +57,29 @@ struct known_box {
     uint64_t elements;   /* of the tensor */
     int64_t box_elements;
     int32_t home, rows;                   /* of the first cell; the dimensions that have another one outside of them */
+    struct known_cell cell;               /* in which the last box lay */
     struct known_axis axis[PTO_MAX_RANK]; /* the innermost first */
     uint64_t words; /* of its item, of which the last one is the first element, and the others are here */
     uint64_t item[1 + PTO_MAX_RANK];
     uint64_t sum, key_of_begin; /* of those here, each times its key; the key of the last one */
 };
 
+/* The words of its last task, see known_step.h. */
+struct known_step {
+    int32_t count;                        /* parameters; NOT_KNOWN */
+    uint8_t kind[KNOWN_BOXES];            /* of each parameter; TENSOR_KIND: see known_kernel.box */
+    uint64_t key[KNOWN_BOXES];            /* of the number of a scalar */
+    uint64_t first_word, words, own, sum; /* own: a bit for each word that a step has for itself; sum: of the
+                                                 * others, each times its key */
+};
+
 /* What is known of the parameters of a kernel. */
 struct known_kernel {
     const PTOKernel *kernel;
-    uint64_t name;      /* the hash of its name */
+    const char *text;   /* its name */
+    uint64_t name;      /* the hash of that */
     bool makes_buffers; /* its last task did */
+    struct known_step step;
     struct known_box box[KNOWN_BOXES];
 };
 
@@ -70,7 +90,8 @@ struct known_boxes {
 /* Nothing is known. */
 void ptoi_known_boxes_begin(struct known_boxes *k);
 /* The same of one kernel, whose name has that hash. */
-struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, uint64_t name);
+struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, const char *text,
+                                           uint64_t name);
 /* NULL: the kernel is not known. */
 static inline struct known_kernel *ptoi_known_boxes_of(struct known_boxes *k, const PTOKernel *kernel)
 {
@@ -132,6 +153,14 @@ static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t be
     if (PTO_RARE_(!ptoi_known_axis_pass(x, begin, &rank, &is_one))) return NO_BOX;
     if (PTO_RARE_(!is_one)) return NO_HOME;
     return (int32_t)(rank < (uint64_t)ranks ? rank : rank % (uint64_t)ranks);
+}
+/* The same, which is known at once where the last box lay in that cell. */
+int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t ranks);
+static inline int32_t ptoi_known_box_near_home(struct known_box *b, uint64_t begin, int32_t ranks)
+{
+    const struct known_cell *const c = &b->cell;
+    const uint64_t at = begin - c->begin, row = ptoi_divide(at, c->inverse_of_size); /* huge, if it begins before it */
+    return row < c->rows && at - row * c->size < c->columns ? c->home : ptoi_known_box_other_home(b, begin, ranks);
 }
 /* The box, if there is one. */
 static inline void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box *box)

@@ -5,6 +5,7 @@
  * and sending the cover home changes nothing but what the task wrote.
  *
  * Tests      test/wire */
+#include "known_step.h"
 #include "place.h"
 #include "submit/failing.h"
 #include <string.h>
@@ -203,7 +204,10 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
 {
     PTOStatus status = PTO_OK;
     struct known_kernel *known = ptoi_known_boxes_of(&d->known, kernel);
-    if (!known) known = ptoi_known_boxes_take(&d->known, kernel, ptoi_dist_mix_text(1, ptoi_dist_kernel_name(kernel)));
+    if (!known) {
+        const char *const name = ptoi_dist_kernel_name(kernel);
+        known = ptoi_known_boxes_take(&d->known, kernel, name, ptoi_dist_mix_text(1, name));
+    }
     k->params = params;
     k->count = count;
     k->uses = k->outputs = 0;
@@ -228,6 +232,7 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
             if (params[i].kind == PTO_PARAM_AT) k->at = params[i];
         } else if (k->uses + 2 <= 2 * PTO_MAX_PARAMS &&
                    k->outputs < PTO_MAX_PARAMS) { /* else the submit refuses them */
+            ptoi_known_step_forget(&known->step); /* its tensors have other forms */
             status = add_tensor(d, k, kernel, box);
         }
     }

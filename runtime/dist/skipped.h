@@ -1,0 +1,47 @@
+/* skipped.h - what a task leaves of which this rank neither executes, sends nor keeps anything: its step, and its
+ * number.
+ *
+ * Owner      the orchestrator.
+ * Blocks     never.
+ * Tests      test/wire/test_skipped.c */
+#ifndef PTOI_SKIPPED_H
+#define PTOI_SKIPPED_H
+#include "known_step.h"
+#include "dist.h"
+#include "submit/failing.h"
+
+/* false: something has to be done before the next task. */
+static inline bool ptoi_dist_may_skip(const struct dist *d)
+{
+    return !d->plan && !d->packs && d->held_count == 0 && !ptoi_orch_has_failed(&d->core->orch) &&
+           !ptoi_dist_is_time_to_compare(d);
+}
+
+/* The rank executes the next so many tasks: the number of the last one. */
+static inline int64_t ptoi_dist_skip_tasks(struct dist *d, int32_t rank, int64_t count)
+{
+    const int64_t end = load_relaxed(&d->tasks) + count; /* relaxed: see dist.h */
+    store_relaxed(&d->tasks, end);                       /* likewise */
+    d->tasks_of[rank] += count;
+    return end - 1;
+}
+
+/* The step of a task of the kernel; its own words are those of asked from `begin` on. */
+static inline void ptoi_dist_skip_step(struct dist *d, const struct known_kernel *known, const PTOSite *site,
+                                       uint64_t sum, uint64_t own)
+{
+    const struct known_step *const k = &known->step;
+    struct asked *const a = &d->asked;
+    const uint64_t before = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0;
+    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = ptoi_dist_mix(before, sum + k->words),
+                                                      .site = site,
+                                                      .name = known->text,
+                                                      .first_word = k->first_word,
+                                                      .words = k->words,
+                                                      .own = k->own,
+                                                      .first_own = a->begin};
+    a->begin += own;
+    a->end = a->begin;
+}
+
+#endif
