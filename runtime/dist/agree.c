@@ -27,7 +27,7 @@ enum { FAILS = 2 }; /* of what is reduced, beside hash and number of steps: is t
 static struct comparison comparison_now(struct dist *d)
 {
     d->compared = d->steps;
-    return (struct comparison){.mine = {d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0, d->steps}};
+    return (struct comparison){.mine = {d->hash, d->steps}};
 }
 
 /* Waits for all ranks.  false: they disagree, or the run has failed. */
@@ -90,7 +90,7 @@ void ptoi_dist_begin(struct dist *d)
 {
     store_relaxed(&d->tasks, 0); /* relaxed: see dist.h */
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
-    d->steps = d->agreed = d->compared = d->asked.begin = d->asked.end = 0;
+    d->steps = d->hash = d->agreed = d->compared = d->asked.begin = d->asked.end = 0;
     d->held_count = d->packed_count = 0;
     ptoi_known_boxes_begin(&d->known);
     d->packs = false;

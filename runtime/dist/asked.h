@@ -8,6 +8,7 @@
  * Tests      test/wire/test_ranks_failing.c */
 #ifndef PTOI_ASKED_H
 #define PTOI_ASKED_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -77,12 +78,12 @@ static inline void ptoi_ask_item(struct asked *a, uint64_t head)
     a->position = 0;
     ptoi_ask(a, head);
 }
-/* Where the first words of a step are written, if so many lie side by side there; else NULL.  The caller changes begin.
- */
-static inline uint64_t *ptoi_ask_several(const struct asked *a, uint64_t count)
+/* Where the first word of the next step is written; do so many lie side by side from there?  The caller changes begin
+ * and end. */
+static inline uint64_t *ptoi_ask_next(const struct asked *a) { return a->word + a->begin % ASKED_WORDS; }
+static inline bool ptoi_ask_has_room(const struct asked *a, uint64_t count)
 {
-    const uint64_t at = a->begin % ASKED_WORDS;
-    return at + count <= ASKED_WORDS ? a->word + at : NULL;
+    return a->begin % ASKED_WORDS + count <= ASKED_WORDS;
 }
 
 #endif

@@ -106,6 +106,7 @@ struct dist {
     struct asked asked;
     struct step *step;
     uint64_t steps;               /* of this run */
+    uint64_t hash;                /* of them all */
     uint64_t agreed;              /* those before it are the same on all ranks */
     uint64_t compared;            /* those before it are in the newest comparison */
     struct comparison comparison; /* that no rank waits for */
@@ -133,8 +134,9 @@ static inline struct step *ptoi_dist_step_at(const struct dist *d, uint64_t numb
 static inline void ptoi_dist_end_step(struct dist *d, const char *name)
 {
     struct asked *a = &d->asked;
-    const uint64_t before = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0, words = a->end - a->begin;
-    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = ptoi_dist_mix(before, a->sum + words),
+    const uint64_t words = a->end - a->begin;
+    d->hash = ptoi_dist_mix(d->hash, a->sum + words);
+    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = d->hash,
                                                       .site = *d->core->orch.site,
                                                       .name = name,
                                                       .first_word = a->begin,
@@ -217,9 +219,10 @@ PTOStatus ptoi_dist_lend(struct dist *d, struct tensor *t);
 PTOStatus ptoi_dist_trim(struct dist *d);
 PTOStatus ptoi_dist_fail_memory(struct dist *d); /* for copies */
 
-/* skipped.c: the task is another rank's, and asks nothing of this one: it has the number d->number, and all is done.
- * false: nothing has changed. */
-bool ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+/* skipped.c: the task is another rank's, and asks nothing of this one: its number, which is d->number, and all is done.
+ * Else `other` submits it, and nothing has changed before. */
+int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                       submit_fn *other);
 
 /* submit.c: no parameter is PTO_PARAM_ACC_BY. */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);

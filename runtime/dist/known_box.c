@@ -16,6 +16,7 @@ struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKerne
     line->text = text;
     line->name = name;
     line->makes_buffers = false;
+    line->usual = 0;
     ptoi_known_step_forget(&line->step);
     for (int i = 0; i < KNOWN_BOXES; i++) line->box[i].form = NO_FORM;
     return line;
@@ -60,7 +61,7 @@ static uint64_t pass_cell(const struct known_axis *x, uint64_t low, uint64_t *be
 
 int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t ranks)
 {
-    const int32_t home = ptoi_known_box_home(b, begin, ranks);
+    const int32_t home = begin < b->elements ? ptoi_known_box_home(b, begin, ranks) : NO_BOX;
     struct known_cell *const c = &b->cell;
     if (home < 0 || c->size == 0) return home;
     const struct known_axis *const x = b->axis;

@@ -53,15 +53,15 @@ struct known_box {
     const char *base;
     int64_t view[2 * FORM_RANK]; /* its extents and strides; shared/view_form.h */
     struct tensor *tensor;
-    int64_t first, step; /* the view begins at element first + at * step of the tensor */
-    uint64_t elements;   /* of the tensor */
+    int64_t first, step;        /* the view begins at element first + at * step of the tensor */
+    struct known_cell cell;     /* in which the last box lay */
+    uint64_t words;             /* of its item, of which the last one is the first element, and the others are here */
+    uint64_t sum, key_of_begin; /* of those here, each times its key; the key of the last one */
+    uint64_t item[1 + PTO_MAX_RANK];
+    uint64_t elements; /* of the tensor */
     int64_t box_elements;
     int32_t home, rows;                   /* of the first cell; the dimensions that have another one outside of them */
-    struct known_cell cell;               /* in which the last box lay */
     struct known_axis axis[PTO_MAX_RANK]; /* the innermost first */
-    uint64_t words; /* of its item, of which the last one is the first element, and the others are here */
-    uint64_t item[1 + PTO_MAX_RANK];
-    uint64_t sum, key_of_begin; /* of those here, each times its key; the key of the last one */
 };
 
 /* The words of its last task, see known_step.h. */
@@ -79,6 +79,7 @@ struct known_kernel {
     const char *text;   /* its name */
     uint64_t name;      /* the hash of that */
     bool makes_buffers; /* its last task did */
+    int32_t usual;      /* the rank of its last task that was skipped, if there was one */
     struct known_step step;
     struct known_box box[KNOWN_BOXES];
 };
@@ -113,18 +114,21 @@ static inline uint64_t ptoi_divide(uint64_t n, uint64_t inverse)
 
 #define NO_ELEMENT UINT64_MAX
 
-/* The element of the tensor at which the view of a parameter of the same form begins.  NO_ELEMENT: it is not like the
- * last one, or its tensor has to be looked at. */
-static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)
+/* Is the view of a parameter of the same form like the last one, and has its tensor not to be looked at? */
+static inline bool ptoi_known_box_is_like(const struct known_box *b, const PTOTaskParam *p)
 {
     const char *base = p->buffer;
     if (p->kind == PTO_PARAM_OUTPUT) {
-        if (!p->ref) return NO_ELEMENT;
+        if (!p->ref) return false;
         memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
     }
-    if (base != b->base || b->tensor->number != b->number || !ptoi_has_extents(b->view, p)) return NO_ELEMENT;
+    return base == b->base && b->tensor->number == b->number && ptoi_has_extents(b->view, p);
+}
+/* The element of the tensor at which the view begins; NO_ELEMENT: it is not like the last one, or leaves the tensor. */
+static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)
+{
     const uint64_t begin = (uint64_t)(b->first + p->at * b->step);
-    return begin < b->elements ? begin : NO_ELEMENT;
+    return ptoi_known_box_is_like(b, p) && begin < b->elements ? begin : NO_ELEMENT;
 }
 
 /* false: a box that begins there leaves the dimension.  *rank grows by the ranks that its cell is apart from cell 0;
@@ -154,7 +158,7 @@ static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t be
     if (PTO_RARE_(!is_one)) return NO_HOME;
     return (int32_t)(rank < (uint64_t)ranks ? rank : rank % (uint64_t)ranks);
 }
-/* The same, which is known at once where the last box lay in that cell. */
+/* The same of any element, which is known at once where the last box lay in that cell. */
 int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t ranks);
 static inline int32_t ptoi_known_box_near_home(struct known_box *b, uint64_t begin, int32_t ranks)
 {

@@ -13,11 +13,12 @@
 
 /* A pass over the parameters. */
 struct skip {
-    uint64_t *own; /* where the next word is written that the step has for itself */
-    uint64_t sum;  /* of the step */
-    int32_t runs;  /* the rank of the first accumulator, else of the first write */
-    int32_t tensors;
-    int32_t others; /* 0: all have the same home */
+    uint64_t *own;  /* where the next word is written that the step has for itself */
+    uint64_t sum;   /* of the step */
+    int32_t runs;   /* the rank of the first accumulator, else of the first write */
+    int32_t usual;  /* the rank that executed the last task of the kernel */
+    int32_t others; /* 0: that is the home of all tensors */
+    bool accumulates;
 };
 
 static inline void add_own(struct skip *s, uint64_t word, uint64_t key)
@@ -35,76 +36,95 @@ static __attribute__((noinline)) bool has_copies(const struct dist *d, const str
     return ptoi_copies_are_there(&d->copies, &t->copies, &t->home, &box);
 }
 
-/* false: the tensor concerns this rank, or has to be looked at.  home: of each tensor before it. */
-static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p, struct known_box *known,
-                               int32_t *home)
+/* false: the tensor concerns this rank, or has to be looked at. */
+static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p, struct known_box *known)
 {
-    const uint64_t begin = ptoi_known_box_begin(known, p);
-    if (PTO_RARE_(begin == NO_ELEMENT)) return false;
-    const int32_t rank = ptoi_known_box_near_home(known, begin, d->ranks);
-    if (PTO_RARE_(rank < 0 || rank == d->me)) return false;
+    if (PTO_RARE_(!ptoi_known_box_is_like(known, p))) return false;
+    const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
+    const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
+    if (PTO_RARE_(home < 0 || home == d->me)) return false;
     add_own(s, begin, known->key_of_begin);
-    home[s->tensors] = rank;
-    s->others |= rank ^ home[0];
-    s->tensors++;
+    s->others |= home ^ s->usual;
     if (p->kind == PTO_PARAM_INPUT) return true;
     const struct tensor *const t = known->tensor;
     if (t->is_everywhere || !t->is_written || (t->copies.all.first && has_copies(d, known, begin))) return false;
-    if (s->runs == NO_HOME) s->runs = rank;
+    if (PTO_RARE_(p->kind == PTO_PARAM_ACC && !s->accumulates)) {
+        s->accumulates = true;
+        s->runs = home; /* it is executed where the first accumulator lies */
+    }
+    if (s->runs == NO_HOME) s->runs = home;
     return true;
 }
 
 /* false: it is not a task to skip, as far as its parameters say. */
 static inline bool pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
-                        struct known_kernel *known, int32_t *home)
+                        struct known_kernel *known)
 {
-    bool accumulates = false;
-    for (int32_t i = 0; i < count; i++) {
-        const PTOTaskParam *const p = &params[i];
-        if (ptoi_known_form(p) == known->box[i].form) {
-            if (PTO_RARE_(p->kind == PTO_PARAM_ACC && !accumulates)) {
-                accumulates = true;
-                s->runs = NO_HOME; /* it is executed where the first accumulator lies */
-            }
-            if (!pass_tensor(d, s, p, &known->box[i], home)) return false;
-        } else if (PTO_RARE_(p->kind != known->step.kind[i])) {
+    struct known_box *box = known->box;
+    for (const PTOTaskParam *p = params; p < params + count; p++, box++) {
+        if (ptoi_known_form(p) == box->form) {
+            if (!pass_tensor(d, s, p, box)) return false;
+        } else if (PTO_RARE_(p->kind != known->step.kind[p - params])) {
             ptoi_known_step_forget(&known->step);
             return false;
         } else if (p->kind == PTO_PARAM_SCALAR) {
-            add_own(s, (uint64_t)p->value.i64, known->step.key[i]);
+            add_own(s, (uint64_t)p->value.i64, known->step.key[p - params]);
         }
     }
     return true;
 }
 
 /* Does a piece go from a home to the rank of the task, or back, and this rank has to know it? */
-static bool is_message(const struct dist *d, const struct skip *s, const int32_t *home)
+static __attribute__((noinline)) bool is_message(const struct dist *d, const PTOTaskParam *params, int32_t count,
+                                                 struct known_kernel *known, int32_t runs)
 {
-    for (int32_t i = 0; i < s->tensors; i++)
-        if (home[i] != s->runs && ptoi_copies_keep(&d->copies, home[i], s->runs)) return true;
+    for (int32_t i = 0; i < count; i++) {
+        struct known_box *const box = &known->box[i];
+        if (known->step.kind[i] != TENSOR_KIND) continue;
+        const uint64_t begin = (uint64_t)(box->first + params[i].at * box->step);
+        const int32_t home = ptoi_known_box_near_home(box, begin, d->ranks);
+        if (home != runs && ptoi_copies_keep(&d->copies, home, runs)) return true;
+    }
     return false;
 }
 
-bool ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+/* false: it has to be looked at. */
+static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
 {
-    if (!kernel || !params || !ptoi_dist_may_skip(d)) return false;
-    struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
-    if (!known || known->makes_buffers) return false;
-    if (PTO_RARE_(!ptoi_known_step_is_there(&known->step, &d->asked, count)) &&
-        !ptoi_known_step_learn(known, &d->asked, params, count))
-        return false;
-    int32_t home[KNOWN_BOXES];
     struct skip s;
-    uint64_t *const own = ptoi_ask_several(&d->asked, KNOWN_BOXES + 1);
-    if (PTO_RARE_(!own)) return false;
+    uint64_t *const own = ptoi_ask_next(&d->asked);
     s.own = own;
     s.sum = known->step.sum;
     s.runs = NO_HOME;
-    s.tensors = s.others = 0;
-    if (!pass(d, &s, params, count, known, home)) return false;
-    if (s.runs == NO_HOME || (s.others && is_message(d, &s, home))) return false;
+    s.usual = known->usual;
+    s.others = 0;
+    s.accumulates = false;
+    if (!pass(d, &s, params, count, known)) return false;
+    if (s.runs == NO_HOME || (s.others && is_message(d, params, count, known, s.runs))) return false;
+    known->usual = s.runs;
     add_own(&s, (uint64_t)s.runs, ptoi_known_step_rank_key());
-    d->number = ptoi_dist_skip_tasks(d, s.runs, 1);
     ptoi_dist_skip_step(d, known, *d->core->orch.site, s.sum, (uint64_t)(s.own - own));
+    d->number = ptoi_dist_skip_tasks(d, s.runs, 1);
     return true;
+}
+
+/* The kernel is known.  A function of its own, so that there is one pointer to what is known. */
+static __attribute__((noinline)) int64_t skip_known(struct dist *d, struct known_kernel *known,
+                                                    const PTOTaskParam *params, int32_t count, submit_fn *other)
+{
+    if ((PTO_RARE_(!ptoi_known_step_is_there(&known->step, &d->asked, count)) &&
+         !ptoi_known_step_learn(known, &d->asked, params, count)) ||
+        PTO_RARE_(!ptoi_ask_has_room(&d->asked, KNOWN_BOXES + 1)) || !skip(d, known, params, count))
+        return other(&d->core->orch, known->kernel, params, count);
+    return d->number;
+}
+
+int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                       submit_fn *other)
+{
+    if (kernel && params && ptoi_dist_may_skip(d)) {
+        struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
+        if (known && !known->makes_buffers) return skip_known(d, known, params, count, other);
+    }
+    return other(&d->core->orch, kernel, params, count);
 }

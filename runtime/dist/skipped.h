@@ -32,8 +32,8 @@ static inline void ptoi_dist_skip_step(struct dist *d, const struct known_kernel
 {
     const struct known_step *const k = &known->step;
     struct asked *const a = &d->asked;
-    const uint64_t before = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0;
-    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = ptoi_dist_mix(before, sum + k->words),
+    d->hash = ptoi_dist_mix(d->hash, sum + k->words);
+    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = d->hash,
                                                       .site = site,
                                                       .name = known->text,
                                                       .first_word = k->first_word,
