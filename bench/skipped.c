@@ -2,8 +2,8 @@
  *
  * Method     this process is rank 1 of 2, and every tile lives on rank 0, so it sends, receives and executes nothing.
  *            Rank 0 is played by a wire that agrees with all that it is asked.  Tasks have one, two or three tiles of
- *            matrices that are one cell, or three of matrices whose cells are tiles.  Without arguments: the best of many short rounds.  Counted (bench/instructions.py):
- *            TASKS 1 NAME ... */
+ *            matrices that are one cell, or three of matrices whose cells are tiles.  Without arguments: the best of
+ *            many short rounds.  Counted (bench/instructions.py): TASKS 1 NAME ... */
 #include "api/runtime.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -79,6 +79,25 @@ static void forget_cell(struct known_box *b)
     b->cell.inverse_of_size = b->cell.size ? ptoi_inverse(b->cell.size) : 0;
 }
 
+/* Of one or two dimensions. */
+static void learn_tiles(struct known_box *b, const struct tensor *t)
+{
+    struct known_tiles *const x = &b->tiles;
+    const struct known_axis *const inner = b->axis, *const outer = b->axis + b->rows;
+    *x = (struct known_tiles){.home = NULL};
+    if (!t->home_of_cell || b->rows > 1 || inner->size % inner->cell != 0 || inner->begins_in_cell != 1 ||
+        outer->begins_in_cell != 1)
+        return;
+    x->width = inner->cell;
+    x->inverse_of_width = ptoi_inverse(x->width);
+    x->columns = inner->size / inner->cell;
+    x->rows = b->rows ? outer->size / outer->cell : 1;
+    x->row = b->rows ? outer->cell * x->columns : 0; /* one row: no tile lies in another one */
+    x->inverse_of_row = b->rows ? ptoi_inverse(x->row) : 0;
+    x->home = t->home_of_cell;
+    b->cell.size = 0;
+}
+
 /* Its item, which has the extents already. */
 static void make_item(struct known_box *b, uint8_t kind, int32_t index, int32_t axes)
 {
@@ -109,6 +128,7 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
     b->rows = t->home.rank - 1;
     if (!learn_axes(b, &t->home, box)) return;
     forget_cell(b);
+    learn_tiles(b, t);
     b->box_elements = ptoi_box_elements(box, t->home.rank);
     make_item(b, p->kind, index, t->home.rank);
     b->tensor = t;

@@ -47,14 +47,23 @@ struct known_cell {
     int32_t home;
 };
 
+/* Where boxes are cells, and rows of the tensor are rows of whole cells. */
+struct known_tiles {
+    const uint16_t *home;             /* by cell, struct tensor; NULL: it is not so */
+    uint64_t width, inverse_of_width; /* of a cell; so many elements are a tile */
+    uint64_t row, inverse_of_row;     /* tiles of a row of cells */
+    uint64_t rows, columns;           /* of cells */
+};
+
 struct known_box {
     uint32_t form;   /* known_form() of the parameter */
     uint32_t number; /* of the tensor: a later one may have its place */
     const char *base;
     int64_t view[2 * FORM_RANK]; /* its extents and strides; shared/view_form.h */
     struct tensor *tensor;
-    int64_t first, step;        /* the view begins at element first + at * step of the tensor */
-    struct known_cell cell;     /* in which the last box lay */
+    int64_t first, step; /* the view begins at element first + at * step of the tensor */
+    struct known_tiles tiles;
+    struct known_cell cell;     /* in which the last box lay; not where there are tiles */
     uint64_t words;             /* of its item, of which the last one is the first element, and the others are here */
     uint64_t sum, key_of_begin; /* of those here, each times its key; the key of the last one */
     uint64_t item[1 + PTO_MAX_RANK];
@@ -158,10 +167,16 @@ static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t be
     if (PTO_RARE_(!is_one)) return NO_HOME;
     return (int32_t)(rank < (uint64_t)ranks ? rank : rank % (uint64_t)ranks);
 }
-/* The same of any element, which is known at once where the last box lay in that cell. */
+/* The same of any element, which is known at once where boxes are cells, or where the last one lay in that cell. */
 int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t ranks);
 static inline int32_t ptoi_known_box_near_home(struct known_box *b, uint64_t begin, int32_t ranks)
 {
+    const struct known_tiles *const x = &b->tiles;
+    if (x->home) {
+        const uint64_t tile = ptoi_divide(begin, x->inverse_of_width), row = ptoi_divide(tile, x->inverse_of_row),
+                       column = tile - row * x->row;
+        if (tile * x->width == begin && column < x->columns && row < x->rows) return x->home[row * x->columns + column];
+    }
     const struct known_cell *const c = &b->cell;
     const uint64_t at = begin - c->begin, row = ptoi_divide(at, c->inverse_of_size); /* huge, if it begins before it */
     return row < c->rows && at - row * c->size < c->columns ? c->home : ptoi_known_box_other_home(b, begin, ranks);

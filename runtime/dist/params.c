@@ -138,6 +138,7 @@ static void learn(const struct dist *d, const struct task *k, const char *base, 
     const struct use *u = &k->use[k->uses - 1];
     struct tensor *t = u->tensor;
     const int64_t low = (int64_t)(intptr_t)t->base;
+    if (t->buffer == 0) ptoi_dist_make_homes(t, d->ranks);
     if (t->buffer || !ptoi_map_exceeds(d->core->orch.edges.map, low, low, low + t->bytes))
         ptoi_known_box_learn(known, &k->params[k->index], k->index, base, t, &u->box);
 }

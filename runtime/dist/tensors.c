@@ -18,6 +18,8 @@ static struct tensor *take_tensor(struct dist *d)
 
 static void give_tensor(struct dist *d, struct tensor *t)
 {
+    free(t->home_of_cell);
+    t->home_of_cell = NULL;
     ptoi_copies_end(&d->copies, &t->copies);
     t->number = NO_TENSOR;
     t->next = d->unused;
@@ -33,6 +35,23 @@ static struct tensor *make(struct dist *d, const void *base, int64_t bytes, cons
     }
     *t = (struct tensor){.number = d->tensors++, .base = (char *)(uintptr_t)base, .bytes = bytes, .home = *home};
     return t;
+}
+
+enum { CELLS_IN_TABLE = 1 << 16 };
+
+void ptoi_dist_make_homes(struct tensor *t, int32_t ranks)
+{
+    const struct distribution *const home = &t->home;
+    int64_t cells[2] = {1, 1}, element[2];
+    if (t->home_of_cell || !t->is_settled || home->first == NO_HOME || home->rank > 2 || ranks > UINT16_MAX) return;
+    for (int32_t k = 0; k < home->rank; k++) cells[2 - home->rank + k] = home->shape[k] / home->cell[k];
+    if (cells[0] == 0 || cells[1] == 0 || cells[0] > CELLS_IN_TABLE / cells[1]) return;
+    t->home_of_cell = malloc((size_t)(cells[0] * cells[1]) * sizeof *t->home_of_cell);
+    for (int64_t n = 0; t->home_of_cell && n < cells[0] * cells[1]; n++) {
+        const int64_t cell[2] = {n / cells[1], n % cells[1]};
+        for (int32_t k = 0; k < home->rank; k++) element[k] = cell[2 - home->rank + k] * home->cell[k];
+        t->home_of_cell[n] = (uint16_t)ptoi_home_of(home, ranks, element);
+    }
 }
 
 bool ptoi_dist_spread(struct dist *d, struct tensor *t)
