@@ -63,8 +63,8 @@ static uint64_t word_of(const struct dist *d, uint64_t step, uint64_t position)
     const struct step *s = ptoi_dist_step_at(d, step);
     if (step >= d->steps || position >= s->words) return asked_head(ASKED_NOTHING, 0, 0, 0, 0);
     const uint64_t bit = position < 64 ? UINT64_C(1) << position : 0;
-    const uint64_t at = s->own & bit ? s->first_own + (uint64_t)__builtin_popcountll(s->own & (bit - 1))
-                                     : s->first_word + position;
+    const uint64_t at =
+        s->own & bit ? s->first_own + (uint64_t)__builtin_popcountll(s->own & (bit - 1)) : s->first_word + position;
     return d->asked.word[at % ASKED_WORDS];
 }
 

@@ -1,5 +1,5 @@
 /* known_box.c - see known_box.h. */
-#include "known_step.h"
+#include "known_box.h"
 
 enum { UNIT_BITS = 30 }; /* of the bytes that `at` counts: no product overflows */
 

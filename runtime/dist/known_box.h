@@ -73,13 +73,21 @@ struct known_box {
     struct known_axis axis[PTO_MAX_RANK]; /* the innermost first */
 };
 
+/* A buffer that a task makes, or reads or writes as a whole: a row-major array of one or two dimensions. */
+struct known_made {
+    uint32_t form; /* known_form() of the parameter */
+    int64_t view[2 * FORM_RANK], bytes;
+};
+
 /* The words of its last task, see known_step.h. */
+enum { NOT_KNOWN = -1 };
 struct known_step {
-    int32_t count;                        /* parameters; NOT_KNOWN */
-    uint8_t kind[KNOWN_BOXES];            /* of each parameter; TENSOR_KIND: see known_kernel.box */
-    uint64_t key[KNOWN_BOXES];            /* of the number of a scalar */
-    uint64_t first_word, words, own, sum; /* own: a bit for each word that a step has for itself; sum: of the
-                                                 * others, each times its key */
+    int32_t count;                        /* parameters; NOT_KNOWN: of none */
+    int32_t ranks;                        /* how many it names: its own, and those of tasks that were held back */
+    uint8_t kind[KNOWN_BOXES];            /* of each parameter; TENSOR_KIND and so on */
+    uint64_t key[KNOWN_BOXES];            /* of the word of a parameter that is no box */
+    uint64_t first_word, words, own, sum; /* own: a bit for each word that a step has for itself; sum: of the others,
+                                           * each times its key */
 };
 
 /* What is known of the parameters of a kernel. */
@@ -90,8 +98,11 @@ struct known_kernel {
     bool makes_buffers; /* its last task did */
     int32_t usual;      /* the rank of its last task that was skipped, if there was one */
     struct known_step step;
+    struct known_made made[KNOWN_BOXES];
     struct known_box box[KNOWN_BOXES];
 };
+
+static inline void ptoi_known_step_forget(struct known_step *k) { k->count = NOT_KNOWN; }
 
 struct known_boxes {
     struct known_kernel line[PTO_FAST_LINES]; /* pto_kernel_line_() */

@@ -1,31 +1,26 @@
 /* skipped.c - a task that another rank executes, and for which this rank neither sends nor keeps anything.
  *
  * Idea       on many ranks nearly all tasks are such.  Each of its tensors is like that of the kernel's last task
- *            (known_box.h) and lies in one cell of another rank; so one pass over the parameters finds the rank that
- *            executes it and writes the words on which the ranks agree, as far as they are not those of each task of
- *            the kernel (known_step.h).  Any other task is left to submit.c before anything has changed.
+ *            (known_box.h) and lies in one cell of another rank, or is a buffer that a task has made there; so one pass
+ *            over the parameters finds the rank that executes it and writes the words on which the ranks agree, as far
+ *            as they are not those of each task of the kernel (known_step.h).  Tasks that were held back for it are
+ *            skipped with it.  Any other task is left to submit.c before anything has changed.
  * Owner      the orchestrator.
  * Invariant  the words, the numbers and the states of the tensors are those that submit.c would leave.
  * Blocks     never.
  * Tests      test/wire/test_skipped.c, stress_ranks.c */
 #include "skipped.h"
-#include "place.h"
+#include "held.h"
 
 /* A pass over the parameters. */
 struct skip {
-    uint64_t *own;  /* where the next word is written that the step has for itself */
-    uint64_t sum;   /* of the step */
+    struct own_words own;
     int32_t runs;   /* the rank of the first accumulator, else of the first write */
     int32_t usual;  /* the rank that executed the last task of the kernel */
     int32_t others; /* 0: that is the home of all tensors */
     bool accumulates;
+    uint32_t reads; /* a bit for each task that was held back and whose buffer it reads */
 };
-
-static inline void add_own(struct skip *s, uint64_t word, uint64_t key)
-{
-    *s->own++ = word;
-    s->sum += word * key;
-}
 
 /* Of what the task writes. */
 static __attribute__((noinline)) bool has_copies(const struct dist *d, const struct known_box *known, uint64_t begin)
@@ -36,18 +31,10 @@ static __attribute__((noinline)) bool has_copies(const struct dist *d, const str
     return ptoi_copies_are_there(&d->copies, &t->copies, &t->home, &box);
 }
 
-/* false: the tensor concerns this rank, or has to be looked at. */
-static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p, struct known_box *known)
+/* The task writes bytes of that home, of which no rank has copies.  false: the state of the tensor changes. */
+static inline bool write_tensor(struct skip *s, const PTOTaskParam *p, const struct tensor *t, int32_t home)
 {
-    if (PTO_RARE_(!ptoi_known_box_is_like(known, p))) return false;
-    const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
-    const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
-    if (PTO_RARE_(home < 0 || home == d->me)) return false;
-    add_own(s, begin, known->key_of_begin);
-    s->others |= home ^ s->usual;
-    if (p->kind == PTO_PARAM_INPUT) return true;
-    const struct tensor *const t = known->tensor;
-    if (t->is_everywhere || !t->is_written || (t->copies.all.first && has_copies(d, known, begin))) return false;
+    if (t->is_everywhere || !t->is_written) return false;
     if (PTO_RARE_(p->kind == PTO_PARAM_ACC && !s->accumulates)) {
         s->accumulates = true;
         s->runs = home; /* it is executed where the first accumulator lies */
@@ -56,22 +43,107 @@ static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTa
     return true;
 }
 
-/* false: it is not a task to skip, as far as its parameters say. */
-static inline bool pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
-                        struct known_kernel *known)
+/* false: the tensor concerns this rank, or has to be looked at. */
+static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p, struct known_box *known)
 {
-    struct known_box *box = known->box;
-    for (const PTOTaskParam *p = params; p < params + count; p++, box++) {
-        if (ptoi_known_form(p) == box->form) {
-            if (!pass_tensor(d, s, p, box)) return false;
-        } else if (PTO_RARE_(p->kind != known->step.kind[p - params])) {
-            ptoi_known_step_forget(&known->step);
-            return false;
-        } else if (p->kind == PTO_PARAM_SCALAR) {
-            add_own(s, (uint64_t)p->value.i64, known->step.key[p - params]);
+    const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
+    const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
+    if (PTO_RARE_(home < 0 || home == d->me)) return false;
+    ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
+    s->others |= home ^ s->usual;
+    if (p->kind == PTO_PARAM_INPUT) return true;
+    const struct tensor *const t = known->tensor;
+    return write_tensor(s, p, t, home) && !(t->copies.all.first && has_copies(d, known, begin));
+}
+
+/* ---- buffers that tasks have made -------------------------------------------------------------------------------- */
+
+/* The buffer at the address; *held: the task that makes it, + 1, if it was held back. */
+static const struct tensor *find_made(const struct dist *d, const void *base, int32_t *held)
+{
+    for (*held = d->held_count; *held > 0; --*held) {
+        const struct task *const k = &d->held[*held - 1].task;
+        for (int32_t i = k->uses; i > 0 && k->use[i - 1].writes; i--)
+            if (k->use[i - 1].tensor->base == base) return k->use[i - 1].tensor;
+    }
+    const struct tensor *const t = ptoi_dist_tensor(d, base);
+    return t && t->buffer && t->base == base ? t : NULL;
+}
+
+/* As pass_tensor; the parameter is like the last one. */
+static bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
+                      const struct known_kernel *known)
+{
+    int32_t held;
+    const struct tensor *const t = find_made(d, p->buffer, &held);
+    if (!t || !ptoi_known_made_is(&known->made[index], t)) return false;
+    ptoi_dist_add_own(&s->own, asked_head(ASKED_BOX, index, t->home.rank + 1, p->kind, t->number),
+                      known->step.key[index]);
+    const int32_t home = t->home.first;
+    if (held > 0 && p->kind == PTO_PARAM_INPUT) {
+        s->reads |= UINT32_C(1) << (held - 1);
+        return true;
+    }
+    if (home < 0 || home == d->me) return false;
+    s->others |= home ^ s->usual;
+    return p->kind == PTO_PARAM_INPUT || (write_tensor(s, p, t, home) && t->copies.all.first == 0);
+}
+
+/* The tasks that were held back are executed by the rank, too.  false: this rank has to do something for that. */
+static bool are_quiet(const struct dist *d, const struct skip *s)
+{
+    if (s->reads + 1 != UINT32_C(1) << d->held_count) return false; /* some have another rank */
+    for (int32_t n = 0; n < d->held_count; n++) {
+        const struct task *const k = &d->held[n].task;
+        for (int32_t i = 0; i < k->uses && k->use[i].reads; i++) {
+            const int32_t home = k->use[i].home;
+            if (home < 0 || home == d->me || (home != s->runs && ptoi_copies_keep(&d->copies, home, s->runs)))
+                return false;
         }
     }
     return true;
+}
+
+static void skip_held(struct dist *d, struct skip *s)
+{
+    for (int32_t n = 0; n < d->held_count; n++) {
+        const struct task *const k = &d->held[n].task;
+        ptoi_dist_add_own(&s->own, (uint64_t)s->runs, ptoi_known_step_rank_key());
+        for (int32_t i = k->uses; i > 0 && k->use[i - 1].writes; i--) {
+            struct tensor *const t = k->use[i - 1].tensor;
+            t->home.first = s->runs;
+            t->is_written = true;
+        }
+    }
+    d->tasks_of[s->runs] += d->held_count;
+    d->held_count = 0;
+}
+
+/* ---- the task ---------------------------------------------------------------------------------------------------- */
+
+/* false: it is not a task to skip, as far as its parameters say; *is_like: it is like the last one. */
+static inline bool pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
+                        struct known_kernel *known, bool *is_like)
+{
+    struct known_box *box = known->box;
+    const uint8_t *kind = known->step.kind;
+    *is_like = false;
+    for (const PTOTaskParam *p = params; p < params + count; p++, box++, kind++) {
+        const ptrdiff_t i = p - params;
+        if (*kind == TENSOR_KIND) {
+            if (PTO_RARE_(ptoi_known_form(p) != box->form || !ptoi_known_box_is_like(box, p))) return false;
+            if (!pass_tensor(d, s, p, box)) break;
+        } else if (PTO_RARE_(*kind == MADE_KIND)) {
+            if (ptoi_known_form(p) != known->made[i].form || !ptoi_known_made_is_like(&known->made[i], p)) return false;
+            if (!pass_made(d, s, p, (int32_t)i, known)) break;
+        } else if (PTO_RARE_(p->kind != *kind)) {
+            return false;
+        } else if (p->kind == PTO_PARAM_SCALAR) {
+            ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[i]);
+        }
+    }
+    *is_like = true;
+    return kind == known->step.kind + count;
 }
 
 /* Does a piece go from a home to the rank of the task, or back, and this rank has to know it? */
@@ -79,10 +151,14 @@ static __attribute__((noinline)) bool is_message(const struct dist *d, const PTO
                                                  struct known_kernel *known, int32_t runs)
 {
     for (int32_t i = 0; i < count; i++) {
-        struct known_box *const box = &known->box[i];
-        if (known->step.kind[i] != TENSOR_KIND) continue;
-        const uint64_t begin = (uint64_t)(box->first + params[i].at * box->step);
-        const int32_t home = ptoi_known_box_near_home(box, begin, d->ranks);
+        int32_t home = runs, held;
+        if (known->step.kind[i] == TENSOR_KIND) {
+            struct known_box *const box = &known->box[i];
+            home = ptoi_known_box_near_home(box, (uint64_t)(box->first + params[i].at * box->step), d->ranks);
+        } else if (known->step.kind[i] == MADE_KIND) {
+            const struct tensor *const t = find_made(d, params[i].buffer, &held);
+            if (held == 0) home = t->home.first;
+        }
         if (home != runs && ptoi_copies_keep(&d->copies, home, runs)) return true;
     }
     return false;
@@ -91,19 +167,27 @@ static __attribute__((noinline)) bool is_message(const struct dist *d, const PTO
 /* false: it has to be looked at. */
 static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
 {
+    bool is_like;
     struct skip s;
     uint64_t *const own = ptoi_ask_next(&d->asked);
-    s.own = own;
-    s.sum = known->step.sum;
+    s.own = (struct own_words){.next = own, .sum = known->step.sum};
     s.runs = NO_HOME;
     s.usual = known->usual;
     s.others = 0;
     s.accumulates = false;
-    if (!pass(d, &s, params, count, known)) return false;
+    s.reads = 0;
+    if (!pass(d, &s, params, count, known, &is_like)) {
+        if (!is_like) ptoi_known_step_forget(&known->step);
+        return false;
+    }
     if (s.runs == NO_HOME || (s.others && is_message(d, params, count, known, s.runs))) return false;
+    if (PTO_RARE_(d->held_count > 0)) {
+        if (!are_quiet(d, &s)) return false;
+        skip_held(d, &s);
+    }
     known->usual = s.runs;
-    add_own(&s, (uint64_t)s.runs, ptoi_known_step_rank_key());
-    ptoi_dist_skip_step(d, known, *d->core->orch.site, s.sum, (uint64_t)(s.own - own));
+    ptoi_dist_add_own(&s.own, (uint64_t)s.runs, ptoi_known_step_rank_key());
+    ptoi_dist_skip_step(d, known, *d->core->orch.site, s.own.sum, (uint64_t)(s.own.next - own));
     d->number = ptoi_dist_skip_tasks(d, s.runs, 1);
     return true;
 }
@@ -112,9 +196,10 @@ static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTas
 static __attribute__((noinline)) int64_t skip_known(struct dist *d, struct known_kernel *known,
                                                     const PTOTaskParam *params, int32_t count, submit_fn *other)
 {
-    if ((PTO_RARE_(!ptoi_known_step_is_there(&known->step, &d->asked, count)) &&
-         !ptoi_known_step_learn(known, &d->asked, params, count)) ||
-        PTO_RARE_(!ptoi_ask_has_room(&d->asked, KNOWN_BOXES + 1)) || !skip(d, known, params, count))
+    const int32_t ranks = 1 + d->held_count;
+    if ((PTO_RARE_(!ptoi_known_step_is_there(&known->step, &d->asked, count, ranks)) &&
+         !ptoi_known_step_learn(d, known, params, count, ranks)) ||
+        PTO_RARE_(!ptoi_ask_has_room(&d->asked, KNOWN_BOXES + 1 + HELD_TASKS)) || !skip(d, known, params, count))
         return other(&d->core->orch, known->kernel, params, count);
     return d->number;
 }
@@ -125,6 +210,7 @@ int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskPar
     if (kernel && params && ptoi_dist_may_skip(d)) {
         struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
         if (known && !known->makes_buffers) return skip_known(d, known, params, count, other);
+        if (known && ptoi_dist_hold(d, known, params, count)) return d->number;
     }
     return other(&d->core->orch, kernel, params, count);
 }

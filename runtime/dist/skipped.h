@@ -7,14 +7,16 @@
 #ifndef PTOI_SKIPPED_H
 #define PTOI_SKIPPED_H
 #include "known_step.h"
-#include "dist.h"
 #include "submit/failing.h"
+
+/* hold.c: the task makes buffers, and its other tensors are like those of the kernel's last task and lie elsewhere: it
+ * is held back (held.h), with the number d->number.  false: it has to be looked at, or the run has failed. */
+bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count);
 
 /* false: something has to be done before the next task. */
 static inline bool ptoi_dist_may_skip(const struct dist *d)
 {
-    return !d->plan && !d->packs && d->held_count == 0 && !ptoi_orch_has_failed(&d->core->orch) &&
-           !ptoi_dist_is_time_to_compare(d);
+    return !d->plan && !d->packs && !ptoi_orch_has_failed(&d->core->orch) && !ptoi_dist_is_time_to_compare(d);
 }
 
 /* The rank executes the next so many tasks: the number of the last one. */
@@ -24,6 +26,16 @@ static inline int64_t ptoi_dist_skip_tasks(struct dist *d, int32_t rank, int64_t
     store_relaxed(&d->tasks, end);                       /* likewise */
     d->tasks_of[rank] += count;
     return end - 1;
+}
+
+/* A word that a step has for itself. */
+struct own_words {
+    uint64_t *next, sum;
+};
+static inline void ptoi_dist_add_own(struct own_words *w, uint64_t word, uint64_t key)
+{
+    *w->next++ = word;
+    w->sum += word * key;
 }
 
 /* The step of a task of the kernel; its own words are those of asked from `begin` on. */

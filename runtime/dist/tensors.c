@@ -75,11 +75,8 @@ void ptoi_dist_forget(struct dist *d, uint32_t buffer)
     give_tensor(d, t);
 }
 
-struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home)
+static void give_to_buffer(struct dist *d, struct tensor *t, uint32_t buffer)
 {
-    const uint32_t buffer = ptoi_orch_holder(&d->core->orch, base);
-    struct tensor *t = make(d, base, bytes, home);
-    if (!t) return NULL;
     ptoi_dist_forget(d, buffer);
     d->heap[buffer] = t;
     t->buffer = buffer;
@@ -87,6 +84,30 @@ struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const st
     t->link = &d->alive;
     if (t->next) t->next->link = &t->next;
     d->alive = t;
+}
+
+struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home)
+{
+    struct tensor *t = make(d, base, bytes, home);
+    if (t) give_to_buffer(d, t, ptoi_orch_holder(&d->core->orch, base));
+    return t;
+}
+
+struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, uint32_t buffer, int32_t rank, int32_t unit,
+                                   const int64_t *shape)
+{
+    struct distribution home;
+    home.rank = rank;
+    home.unit = unit;
+    home.first = NO_HOME;
+    for (int32_t k = 0; k < rank; k++) {
+        home.shape[k] = home.cell[k] = shape[k];
+        home.grid[k] = 1;
+    }
+    struct tensor *t = make(d, base, ptoi_home_bytes(&home), &home);
+    if (!t) return NULL;
+    t->is_settled = true;
+    give_to_buffer(d, t, buffer);
     return t;
 }
 

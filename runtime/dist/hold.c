@@ -1,0 +1,125 @@
+/* hold.c - a task that makes buffers, and is like the last one of its kernel, is held back in one pass.
+ *
+ * Idea       what skipped.c does with a task that writes memory which has a home.  A task whose tensors lie on this
+ *            rank, or in several cells, is left to submit.c.
+ * Owner      the orchestrator.
+ * Invariant  the task that is held back, its buffers and the words are those that submit.c would leave.
+ * Blocks     while the heap is full.
+ * Tests      test/wire/test_skipped.c, stress_ranks.c */
+#include "held.h"
+#include "skipped.h"
+
+static inline bool pass_tensor(const struct dist *d, struct task *k, struct own_words *own, const PTOTaskParam *p,
+                               struct known_box *known)
+{
+    if (p->kind != PTO_PARAM_INPUT || ptoi_known_form(p) != known->form || !ptoi_known_box_is_like(known, p))
+        return false;
+    const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
+    struct use *const u = &k->use[k->uses];
+    u->home = ptoi_known_box_near_home(known, begin, d->ranks);
+    if (u->home < 0 || u->home == d->me) return false;
+    ptoi_known_box_write(known, begin, &u->box);
+    u->tensor = known->tensor;
+    u->bytes = known->box_elements * known->tensor->home.unit;
+    u->reads = true;
+    u->writes = false;
+    k->uses++;
+    ptoi_dist_add_own(own, begin, known->key_of_begin);
+    return true;
+}
+
+/* false: submit.c has to look at the task, of which nothing has changed. */
+static inline bool pass(const struct dist *d, struct task *k, struct own_words *own, const struct known_step *step,
+                        struct known_kernel *known)
+{
+    for (int32_t i = 0; i < k->count; i++) {
+        const PTOTaskParam *const p = &k->params[i];
+        const uint8_t kind = step->kind[i];
+        if (kind == TENSOR_KIND) {
+            if (!pass_tensor(d, k, own, p, &known->box[i])) return false;
+        } else if (kind == NEW_KIND) {
+            void *base = NULL;
+            if (ptoi_known_form(p) != known->made[i].form || !ptoi_known_made_is_like(&known->made[i], p) || !p->ref)
+                return false;
+            memcpy(&base, p->ref, sizeof base);
+            if (base) return false;
+            k->outputs++;
+        } else if (p->kind != kind) {
+            return false;
+        } else if (kind == PTO_PARAM_SCALAR) {
+            ptoi_dist_add_own(own, (uint64_t)p->value.i64, step->key[i]);
+        } else if (kind == PTO_PARAM_PRIORITY) {
+            k->priority = *p;
+        } else if (kind != PTO_PARAM_NAME) {
+            return false;
+        }
+    }
+    return k->outputs > 0;
+}
+
+/* A tensor for each buffer, which is a use of the task from now on.  false: the run has failed. */
+static bool make_buffers(struct dist *d, struct task *k, const struct known_step *step,
+                         const struct known_kernel *known, int64_t number)
+{
+    struct orchestrator *const o = &d->core->orch;
+    uint8_t output = 0;
+    for (int32_t i = 0; i < k->count; i++) {
+        if (step->kind[i] != NEW_KIND) continue;
+        const PTOTaskParam *const p = &k->params[i];
+        const struct known_made *const m = &known->made[i];
+        void *base = NULL;
+        if (d->local.alloc(d->rt, p->scope, m->bytes, p->name, &base) != PTO_OK) return false;
+        memcpy(p->ref, &base, sizeof base);
+        const uint32_t buffer = ptoi_orch_holder(o, base);
+        struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+        r->maker = (uint64_t)number;
+        r->output = output++;
+        struct use *const u = &k->use[k->uses++];
+        u->tensor = ptoi_dist_add_whole(d, base, buffer, p->rank, (int32_t)pto_type_bytes((PTOType)p->type), m->view);
+        if (!u->tensor) return false;
+        u->bytes = m->bytes;
+        u->home = NO_HOME;
+        u->reads = false;
+        u->writes = true;
+        for (int32_t n = 0; n < p->rank; n++) u->box.low[n] = 0, u->box.high[n] = m->view[n];
+    }
+    k->outputs = 0;
+    return true;
+}
+
+bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
+{
+    struct known_step *const step = &known->step;
+    if (d->held_count == HELD_TASKS || d->ranks < 2 || !ptoi_ask_has_room(&d->asked, KNOWN_BOXES) ||
+        (!ptoi_known_step_is_there(step, &d->asked, count, 0) && !ptoi_known_step_learn(d, known, params, count, 0)))
+        return false;
+    struct held *const h = &d->held[d->held_count];
+    struct task *const k = &h->task;
+    uint64_t *const begin = ptoi_ask_next(&d->asked);
+    struct own_words own = {.next = begin, .sum = step->sum};
+    k->params = params;
+    k->count = count;
+    k->runs = NO_HOME;
+    k->uses = k->outputs = 0;
+    k->accumulator = -1;
+    k->writes_some = true;
+    k->writes_empty = false;
+    k->priority.kind = k->at.kind = 0;
+    if (!pass(d, k, &own, step, known)) {
+        ptoi_known_step_forget(step);
+        return false;
+    }
+    const int64_t number = load_relaxed(&d->tasks); /* relaxed: see dist.h */
+    h->kernel = known->kernel;
+    h->site = *d->core->orch.site;
+    h->number = number;
+    h->first_tensor = d->tensors;
+    if (!make_buffers(d, k, step, known, number)) return false;
+    h->end_tensor = d->tensors;
+    ptoi_dist_skip_step(d, known, h->site, own.sum, (uint64_t)(own.next - begin));
+    store_relaxed(&d->tasks, number + 1); /* relaxed: see dist.h */
+    ptoi_held_keep_params(h);
+    d->number = number;
+    d->held_count++;
+    return true;
+}
