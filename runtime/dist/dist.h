@@ -179,8 +179,8 @@ struct tensor *ptoi_dist_add_outside(struct dist *d, const void *base, int64_t b
 /* NULL: no memory, and the run has failed. */
 struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home);
 /* The same of a buffer of the heap, a row-major array that no task has written: all of it will have one home. */
-struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, uint32_t buffer, int32_t rank, int32_t unit,
-                                   const int64_t *shape);
+struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, uint32_t buffer, int32_t rank,
+                                   int32_t unit, const int64_t *shape);
 /* The tensor that has the byte; NULL: none. */
 struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address);
 void ptoi_dist_close_tensors(struct dist *d);

@@ -25,7 +25,5 @@ struct held {
 
 /* Copies the task, whose outputs have their buffers and are uses. */
 void ptoi_held_copy(struct held *h, const struct task *k);
-/* Copies the parameters of h->task, which is one of these. */
-void ptoi_held_keep_params(struct held *h);
 
 #endif

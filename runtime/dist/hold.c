@@ -28,21 +28,38 @@ static inline bool pass_tensor(const struct dist *d, struct task *k, struct own_
     return true;
 }
 
+/* Keeps a parameter, of which h->params has a copy, and which has at most FORM_RANK dimensions. */
+static inline void keep_extents(struct held *h, PTOTaskParam *p, int32_t index)
+{
+    if (p->shape) {
+        for (int k = 0; k < FORM_RANK && k < p->rank; k++) h->shape[index][k] = p->shape[k];
+        p->shape = h->shape[index];
+    }
+    if (p->stride) {
+        for (int k = 0; k < FORM_RANK && k < p->rank; k++) h->stride[index][k] = p->stride[k];
+        p->stride = h->stride[index];
+    }
+}
+
 /* false: submit.c has to look at the task, of which nothing has changed. */
-static inline bool pass(const struct dist *d, struct task *k, struct own_words *own, const struct known_step *step,
+static inline bool pass(const struct dist *d, struct held *h, struct own_words *own, const struct known_step *step,
                         struct known_kernel *known)
 {
+    struct task *const k = &h->task;
     for (int32_t i = 0; i < k->count; i++) {
-        const PTOTaskParam *const p = &k->params[i];
+        PTOTaskParam *const p = &h->params[i];
+        *p = k->params[i];
         const uint8_t kind = step->kind[i];
         if (kind == TENSOR_KIND) {
             if (!pass_tensor(d, k, own, p, &known->box[i])) return false;
+            keep_extents(h, p, i);
         } else if (kind == NEW_KIND) {
             void *base = NULL;
             if (ptoi_known_form(p) != known->made[i].form || !ptoi_known_made_is_like(&known->made[i], p) || !p->ref)
                 return false;
             memcpy(&base, p->ref, sizeof base);
             if (base) return false;
+            keep_extents(h, p, i);
             k->outputs++;
         } else if (p->kind != kind) {
             return false;
@@ -58,24 +75,28 @@ static inline bool pass(const struct dist *d, struct task *k, struct own_words *
 }
 
 /* A tensor for each buffer, which is a use of the task from now on.  false: the run has failed. */
-static bool make_buffers(struct dist *d, struct task *k, const struct known_step *step,
-                         const struct known_kernel *known, int64_t number)
+static bool make_buffers(struct dist *d, struct held *h, const struct known_step *step,
+                         const struct known_kernel *known)
 {
+    struct task *const k = &h->task;
     struct orchestrator *const o = &d->core->orch;
     uint8_t output = 0;
     for (int32_t i = 0; i < k->count; i++) {
         if (step->kind[i] != NEW_KIND) continue;
-        const PTOTaskParam *const p = &k->params[i];
+        PTOTaskParam *const p = &h->params[i];
         const struct known_made *const m = &known->made[i];
         void *base = NULL;
         if (d->local.alloc(d->rt, p->scope, m->bytes, p->name, &base) != PTO_OK) return false;
         memcpy(p->ref, &base, sizeof base);
+        h->base[i] = base;
+        p->ref = &h->base[i];
         const uint32_t buffer = ptoi_orch_holder(o, base);
         struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
-        r->maker = (uint64_t)number;
+        r->maker = (uint64_t)h->number;
         r->output = output++;
         struct use *const u = &k->use[k->uses++];
-        u->tensor = ptoi_dist_add_whole(d, base, buffer, p->rank, (int32_t)pto_type_bytes((PTOType)p->type), m->view);
+        u->tensor =
+            ptoi_dist_add_whole(d, base, m->bytes, buffer, p->rank, (int32_t)pto_type_bytes((PTOType)p->type), m->view);
         if (!u->tensor) return false;
         u->bytes = m->bytes;
         u->home = NO_HOME;
@@ -84,6 +105,7 @@ static bool make_buffers(struct dist *d, struct task *k, const struct known_step
         for (int32_t n = 0; n < p->rank; n++) u->box.low[n] = 0, u->box.high[n] = m->view[n];
     }
     k->outputs = 0;
+    k->params = h->params;
     return true;
 }
 
@@ -105,7 +127,7 @@ bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskPar
     k->writes_some = true;
     k->writes_empty = false;
     k->priority.kind = k->at.kind = 0;
-    if (!pass(d, k, &own, step, known)) {
+    if (!pass(d, h, &own, step, known)) {
         ptoi_known_step_forget(step);
         return false;
     }
@@ -114,11 +136,10 @@ bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskPar
     h->site = *d->core->orch.site;
     h->number = number;
     h->first_tensor = d->tensors;
-    if (!make_buffers(d, k, step, known, number)) return false;
+    if (!make_buffers(d, h, step, known)) return false;
     h->end_tensor = d->tensors;
     ptoi_dist_skip_step(d, known, h->site, own.sum, (uint64_t)(own.next - begin));
     store_relaxed(&d->tasks, number + 1); /* relaxed: see dist.h */
-    ptoi_held_keep_params(h);
     d->number = number;
     d->held_count++;
     return true;

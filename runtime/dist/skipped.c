@@ -71,8 +71,8 @@ static const struct tensor *find_made(const struct dist *d, const void *base, in
 }
 
 /* As pass_tensor; the parameter is like the last one. */
-static bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
-                      const struct known_kernel *known)
+static __attribute__((noinline)) bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p,
+                                                int32_t index, const struct known_kernel *known)
 {
     int32_t held;
     const struct tensor *const t = find_made(d, p->buffer, &held);
@@ -121,29 +121,38 @@ static void skip_held(struct dist *d, struct skip *s)
 
 /* ---- the task ---------------------------------------------------------------------------------------------------- */
 
-/* false: it is not a task to skip, as far as its parameters say; *is_like: it is like the last one. */
-static inline bool pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
-                        struct known_kernel *known, bool *is_like)
+enum passed { PASSED, CONCERNS_US, HAS_OTHER_FORM };
+
+/* A parameter that is not like the last box; the words of the form say what it was. */
+static inline enum passed pass_other(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
+                                     const struct known_kernel *known)
+{
+    const uint8_t kind = known->step.kind[index];
+    if (kind == MADE_KIND) {
+        const struct known_made *const m = &known->made[index];
+        if (ptoi_known_form(p) != m->form || !ptoi_known_made_is_like(m, p)) return HAS_OTHER_FORM;
+        return pass_made(d, s, p, index, known) ? PASSED : CONCERNS_US;
+    }
+    if (p->kind != kind) return HAS_OTHER_FORM;
+    if (kind == PTO_PARAM_SCALAR) ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[index]);
+    return PASSED;
+}
+
+/* CONCERNS_US: it may be no task to skip, as far as its parameters say. */
+static inline enum passed pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
+                               struct known_kernel *known)
 {
     struct known_box *box = known->box;
-    const uint8_t *kind = known->step.kind;
-    *is_like = false;
-    for (const PTOTaskParam *p = params; p < params + count; p++, box++, kind++) {
-        const ptrdiff_t i = p - params;
-        if (*kind == TENSOR_KIND) {
-            if (PTO_RARE_(ptoi_known_form(p) != box->form || !ptoi_known_box_is_like(box, p))) return false;
-            if (!pass_tensor(d, s, p, box)) break;
-        } else if (PTO_RARE_(*kind == MADE_KIND)) {
-            if (ptoi_known_form(p) != known->made[i].form || !ptoi_known_made_is_like(&known->made[i], p)) return false;
-            if (!pass_made(d, s, p, (int32_t)i, known)) break;
-        } else if (PTO_RARE_(p->kind != *kind)) {
-            return false;
-        } else if (p->kind == PTO_PARAM_SCALAR) {
-            ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[i]);
+    for (const PTOTaskParam *p = params; p < params + count; p++, box++) {
+        if (ptoi_known_form(p) == box->form) {
+            if (PTO_RARE_(!ptoi_known_box_is_like(box, p))) return HAS_OTHER_FORM;
+            if (!pass_tensor(d, s, p, box)) return CONCERNS_US;
+        } else {
+            const enum passed passed = pass_other(d, s, p, (int32_t)(p - params), known);
+            if (PTO_RARE_(passed != PASSED)) return passed;
         }
     }
-    *is_like = true;
-    return kind == known->step.kind + count;
+    return PASSED;
 }
 
 /* Does a piece go from a home to the rank of the task, or back, and this rank has to know it? */
@@ -167,7 +176,6 @@ static __attribute__((noinline)) bool is_message(const struct dist *d, const PTO
 /* false: it has to be looked at. */
 static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
 {
-    bool is_like;
     struct skip s;
     uint64_t *const own = ptoi_ask_next(&d->asked);
     s.own = (struct own_words){.next = own, .sum = known->step.sum};
@@ -176,8 +184,9 @@ static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTas
     s.others = 0;
     s.accumulates = false;
     s.reads = 0;
-    if (!pass(d, &s, params, count, known, &is_like)) {
-        if (!is_like) ptoi_known_step_forget(&known->step);
+    const enum passed passed = pass(d, &s, params, count, known);
+    if (PTO_RARE_(passed != PASSED)) {
+        if (passed == HAS_OTHER_FORM) ptoi_known_step_forget(&known->step);
         return false;
     }
     if (s.runs == NO_HOME || (s.others && is_message(d, params, count, known, s.runs))) return false;

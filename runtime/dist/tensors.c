@@ -26,11 +26,16 @@ static void give_tensor(struct dist *d, struct tensor *t)
     d->unused = t;
 }
 
+static void fail_memory(struct dist *d)
+{
+    ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
+}
+
 static struct tensor *make(struct dist *d, const void *base, int64_t bytes, const struct distribution *home)
 {
     struct tensor *t = take_tensor(d);
     if (!t) {
-        ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
+        fail_memory(d);
         return NULL;
     }
     *t = (struct tensor){.number = d->tensors++, .base = (char *)(uintptr_t)base, .bytes = bytes, .home = *home};
@@ -59,7 +64,7 @@ bool ptoi_dist_spread(struct dist *d, struct tensor *t)
     struct box all = {{0}, {0}};
     for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
     t->is_everywhere = ptoi_copies_add_everywhere(&d->copies, &t->copies, &t->home, &all);
-    if (!t->is_everywhere) ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
+    if (!t->is_everywhere) fail_memory(d);
     return t->is_everywhere;
 }
 
@@ -93,20 +98,31 @@ struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const st
     return t;
 }
 
-struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, uint32_t buffer, int32_t rank, int32_t unit,
-                                   const int64_t *shape)
+/* Members of dimensions that it has not are not set: many such tensors are made. */
+struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, uint32_t buffer, int32_t rank,
+                                   int32_t unit, const int64_t *shape)
 {
-    struct distribution home;
-    home.rank = rank;
-    home.unit = unit;
-    home.first = NO_HOME;
-    for (int32_t k = 0; k < rank; k++) {
-        home.shape[k] = home.cell[k] = shape[k];
-        home.grid[k] = 1;
+    struct tensor *const t = take_tensor(d);
+    if (!t) {
+        fail_memory(d);
+        return NULL;
     }
-    struct tensor *t = make(d, base, ptoi_home_bytes(&home), &home);
-    if (!t) return NULL;
+    t->number = d->tensors++;
+    t->is_everywhere = t->is_written = t->is_lent = t->is_awaited = t->is_counted = false;
     t->is_settled = true;
+    t->base = base;
+    t->bytes = bytes;
+    t->home.rank = rank;
+    t->home.unit = unit;
+    t->home.first = NO_HOME;
+    for (int32_t k = 0; k < rank; k++) {
+        t->home.shape[k] = t->home.cell[k] = shape[k];
+        t->home.grid[k] = 1;
+    }
+    t->copies = (struct tensor_copies){0};
+    t->home_of_cell = NULL;
+    t->source = (struct dist_source){0};
+    t->owned = t->touched = 0;
     give_to_buffer(d, t, buffer);
     return t;
 }
