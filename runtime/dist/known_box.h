@@ -142,7 +142,11 @@ static inline bool ptoi_known_box_is_like(const struct known_box *b, const PTOTa
         if (!p->ref) return false;
         memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
     }
-    return base == b->base && b->tensor->number == b->number && ptoi_has_extents(b->view, p);
+    if (base != b->base || b->tensor->number != b->number) return false;
+    if (p->rank != 2 || !p->shape || !p->stride) return ptoi_has_extents(b->view, p);
+    const int64_t *const v = b->view; /* tiles of matrices, at once */
+    return (((uint64_t)p->at >> FORM_AT_BITS) | (uint64_t)((p->shape[0] ^ v[0]) | (p->shape[1] ^ v[1]) |
+                                                           (p->stride[0] ^ v[2]) | (p->stride[1] ^ v[3]))) == 0;
 }
 /* The element of the tensor at which the view begins; NO_ELEMENT: it is not like the last one, or leaves the tensor. */
 static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)

@@ -70,52 +70,69 @@ static const struct tensor *find_made(const struct dist *d, const void *base, in
     return t && t->buffer && t->base == base ? t : NULL;
 }
 
-/* As pass_tensor; the parameter is like the last one. */
-static __attribute__((noinline)) bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p,
-                                                int32_t index, const struct known_kernel *known)
+struct made {
+    uint64_t word; /* the head of its item; 0: the buffer concerns this rank, or has to be looked at */
+    int32_t home;  /* NO_HOME: it is made by a task that was held back, `reads` */
+    uint32_t reads;
+};
+
+/* Of a parameter that is like the last one. */
+static __attribute__((noinline)) struct made look_at_made(const struct dist *d, const PTOTaskParam *p, int32_t index,
+                                                          const struct known_made *known)
 {
     int32_t held;
+    struct made m = {.word = 0, .home = NO_HOME, .reads = 0};
     const struct tensor *const t = find_made(d, p->buffer, &held);
-    if (!t || !ptoi_known_made_is(&known->made[index], t)) return false;
-    ptoi_dist_add_own(&s->own, asked_head(ASKED_BOX, index, t->home.rank + 1, p->kind, t->number),
-                      known->step.key[index]);
-    const int32_t home = t->home.first;
+    if (!t || !ptoi_known_made_is(known, t)) return m;
     if (held > 0 && p->kind == PTO_PARAM_INPUT) {
-        s->reads |= UINT32_C(1) << (held - 1);
-        return true;
+        m.reads = UINT32_C(1) << (held - 1);
+    } else {
+        m.home = t->home.first;
+        const bool is_quiet = t->is_written && !t->is_everywhere && t->copies.all.first == 0;
+        if (m.home < 0 || m.home == d->me || (p->kind != PTO_PARAM_INPUT && !is_quiet)) return m;
     }
-    if (home < 0 || home == d->me) return false;
-    s->others |= home ^ s->usual;
-    return p->kind == PTO_PARAM_INPUT || (write_tensor(s, p, t, home) && t->copies.all.first == 0);
+    m.word = asked_head(ASKED_BOX, index, t->home.rank + 1, p->kind, t->number);
+    return m;
+}
+
+static inline bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
+                             const struct known_kernel *known)
+{
+    const struct made m = look_at_made(d, p, index, &known->made[index]);
+    if (m.word == 0) return false;
+    ptoi_dist_add_own(&s->own, m.word, known->step.key[index]);
+    s->reads |= m.reads;
+    if (m.home == NO_HOME) return true;
+    s->others |= m.home ^ s->usual;
+    if (p->kind != PTO_PARAM_INPUT && s->runs == NO_HOME) s->runs = m.home;
+    return true;
 }
 
 /* The tasks that were held back are executed by the rank, too.  false: this rank has to do something for that. */
-static bool are_quiet(const struct dist *d, const struct skip *s)
+static __attribute__((noinline)) bool are_quiet(const struct dist *d, uint32_t reads, int32_t runs)
 {
-    if (s->reads + 1 != UINT32_C(1) << d->held_count) return false; /* some have another rank */
+    if (reads + 1 != UINT32_C(1) << d->held_count) return false; /* some have another rank */
     for (int32_t n = 0; n < d->held_count; n++) {
         const struct task *const k = &d->held[n].task;
         for (int32_t i = 0; i < k->uses && k->use[i].reads; i++) {
             const int32_t home = k->use[i].home;
-            if (home < 0 || home == d->me || (home != s->runs && ptoi_copies_keep(&d->copies, home, s->runs)))
-                return false;
+            if (home < 0 || home == d->me || (home != runs && ptoi_copies_keep(&d->copies, home, runs))) return false;
         }
     }
     return true;
 }
 
-static void skip_held(struct dist *d, struct skip *s)
+static __attribute__((noinline)) void skip_held(struct dist *d, int32_t runs)
 {
     for (int32_t n = 0; n < d->held_count; n++) {
         const struct task *const k = &d->held[n].task;
-        ptoi_dist_add_own(&s->own, (uint64_t)s->runs, ptoi_known_step_rank_key());
         for (int32_t i = k->uses; i > 0 && k->use[i - 1].writes; i--) {
             struct tensor *const t = k->use[i - 1].tensor;
-            t->home.first = s->runs;
+            t->home.first = runs;
             t->is_written = true;
         }
     }
-    d->tasks_of[s->runs] += d->held_count;
+    d->tasks_of[runs] += d->held_count;
     d->held_count = 0;
 }
 
@@ -191,8 +208,10 @@ static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTas
     }
     if (s.runs == NO_HOME || (s.others && is_message(d, params, count, known, s.runs))) return false;
     if (PTO_RARE_(d->held_count > 0)) {
-        if (!are_quiet(d, &s)) return false;
-        skip_held(d, &s);
+        if (!are_quiet(d, s.reads, s.runs)) return false;
+        for (int32_t n = 0; n < d->held_count; n++)
+            ptoi_dist_add_own(&s.own, (uint64_t)s.runs, ptoi_known_step_rank_key());
+        skip_held(d, s.runs);
     }
     known->usual = s.runs;
     ptoi_dist_add_own(&s.own, (uint64_t)s.runs, ptoi_known_step_rank_key());

@@ -44,8 +44,7 @@ static inline bool ptoi_has_extents(const int64_t *extent, const PTOTaskParam *p
     if (p->rank == 0) return p->bytes == e[0];
     if (PTO_RARE_(!shape || shape[0] != e[0])) return false;
     if (p->rank == 1) return stride ? stride[0] == e[1] : e[1] == 1;
-    if (!stride) return shape[1] == e[1] && e[2] == e[1] && e[3] == 1;
-    return ((shape[1] ^ e[1]) | (stride[0] ^ e[2]) | (stride[1] ^ e[3])) == 0;
+    return shape[1] == e[1] && (stride ? stride[0] == e[2] && stride[1] == e[3] : e[2] == e[1] && e[3] == 1);
 }
 
 #endif
