@@ -155,7 +155,7 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
     /* Most runs use a little of these three. */
     d->heap = ptoi_memory_map(heap_bytes(d), false);
     d->step = ptoi_memory_map(STEPS * sizeof *d->step, false);
-    d->asked.word = ptoi_memory_map(ASKED_WORDS * sizeof *d->asked.word, false);
+    d->asked.word = ptoi_memory_map((ASKED_WORDS + ASKED_MOST) * sizeof *d->asked.word, false);
     d->held = calloc(HELD_TASKS, sizeof *d->held);
     d->tasks_of = calloc((size_t)d->ranks, sizeof *d->tasks_of);
     d->notes.room = (uint64_t)core->config.record_tasks;
@@ -192,7 +192,7 @@ void ptoi_dist_close(struct dist *d)
     ptoi_memory_unmap(d->heap, heap_bytes(d));
     ptoi_memory_unmap(d->step, STEPS * sizeof *d->step);
     free(d->held);
-    ptoi_memory_unmap(d->asked.word, ASKED_WORDS * sizeof *d->asked.word);
+    ptoi_memory_unmap(d->asked.word, (ASKED_WORDS + ASKED_MOST) * sizeof *d->asked.word);
     free(d->tasks_of);
     ptoi_memory_unmap(d->notes.task, d->notes.room * sizeof *d->notes.task);
     free(d);

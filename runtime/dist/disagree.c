@@ -63,9 +63,8 @@ static uint64_t word_of(const struct dist *d, uint64_t step, uint64_t position)
     const struct step *s = ptoi_dist_step_at(d, step);
     if (step >= d->steps || position >= s->words) return asked_head(ASKED_NOTHING, 0, 0, 0, 0);
     const uint64_t bit = position < 64 ? UINT64_C(1) << position : 0;
-    const uint64_t at =
-        s->own & bit ? s->first_own + (uint64_t)__builtin_popcountll(s->own & (bit - 1)) : s->first_word + position;
-    return d->asked.word[at % ASKED_WORDS];
+    return s->own & bit ? d->asked.word[s->first_own % ASKED_WORDS + (uint64_t)__builtin_popcountll(s->own & (bit - 1))]
+                        : d->asked.word[(s->first_word + position) % ASKED_WORDS];
 }
 
 /* The words of the step are kept on all ranks, as far as there are some; *words: the most that a rank has. */

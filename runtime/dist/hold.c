@@ -112,7 +112,7 @@ static bool make_buffers(struct dist *d, struct held *h, const struct known_step
 bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
 {
     struct known_step *const step = &known->step;
-    if (d->held_count == HELD_TASKS || d->ranks < 2 || !ptoi_ask_has_room(&d->asked, KNOWN_BOXES) ||
+    if (d->held_count == HELD_TASKS || d->ranks < 2 ||
         (!ptoi_known_step_is_there(step, &d->asked, count, 0) && !ptoi_known_step_learn(d, known, params, count, 0)))
         return false;
     struct held *const h = &d->held[d->held_count];

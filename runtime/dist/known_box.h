@@ -85,6 +85,7 @@ struct known_step {
     int32_t count;                        /* parameters; NOT_KNOWN: of none */
     int32_t ranks;                        /* how many it names: its own, and those of tasks that were held back */
     uint8_t kind[KNOWN_BOXES];            /* of each parameter; TENSOR_KIND and so on */
+    uint64_t last_use;                    /* where the step's own words may begin at last */
     uint64_t key[KNOWN_BOXES];            /* of the word of a parameter that is no box */
     uint64_t first_word, words, own, sum; /* own: a bit for each word that a step has for itself; sum: of the others,
                                            * each times its key */

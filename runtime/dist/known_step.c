@@ -145,6 +145,7 @@ bool ptoi_known_step_learn(struct dist *d, struct known_kernel *kernel, const PT
     a->end = a->begin;
     a->sum = 0;
     k->first_word = a->begin;
+    k->last_use = a->begin + FORM_WORDS;
     k->words = k->own = 0;
     add_head(&f, asked_head(ASKED_TASK, 0, 1, 0, 0));
     add(&f, kernel->name);

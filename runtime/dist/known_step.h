@@ -23,7 +23,7 @@ enum { FORM_WORDS = ASKED_WORDS / 8 };
 static inline bool ptoi_known_step_is_there(const struct known_step *k, const struct asked *a, int32_t count,
                                             int32_t ranks)
 {
-    return k->count == count && k->ranks == ranks && a->begin - k->first_word <= FORM_WORDS;
+    return k->count == count && k->ranks == ranks && a->begin <= k->last_use;
 }
 /* Of a rank that a step names, which is its last word or stands before those of others. */
 static inline uint64_t ptoi_known_step_rank_key(void)

@@ -220,16 +220,24 @@ static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTas
     return true;
 }
 
-/* The kernel is known.  A function of its own, so that there is one pointer to what is known. */
+_Static_assert(KNOWN_BOXES + 1 + HELD_TASKS <= ASKED_MOST, "the words of a step lie side by side");
+
+/* The kernel is known.  Functions of their own, so that there is one pointer to what is known. */
 static __attribute__((noinline)) int64_t skip_known(struct dist *d, struct known_kernel *known,
                                                     const PTOTaskParam *params, int32_t count, submit_fn *other)
 {
     const int32_t ranks = 1 + d->held_count;
     if ((PTO_RARE_(!ptoi_known_step_is_there(&known->step, &d->asked, count, ranks)) &&
          !ptoi_known_step_learn(d, known, params, count, ranks)) ||
-        PTO_RARE_(!ptoi_ask_has_room(&d->asked, KNOWN_BOXES + 1 + HELD_TASKS)) || !skip(d, known, params, count))
+        !skip(d, known, params, count))
         return other(&d->core->orch, known->kernel, params, count);
     return d->number;
+}
+
+static __attribute__((noinline)) int64_t hold_known(struct dist *d, struct known_kernel *known,
+                                                    const PTOTaskParam *params, int32_t count, submit_fn *other)
+{
+    return ptoi_dist_hold(d, known, params, count) ? d->number : other(&d->core->orch, known->kernel, params, count);
 }
 
 int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
@@ -237,8 +245,7 @@ int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskPar
 {
     if (kernel && params && ptoi_dist_may_skip(d)) {
         struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
-        if (known && !known->makes_buffers) return skip_known(d, known, params, count, other);
-        if (known && ptoi_dist_hold(d, known, params, count)) return d->number;
+        if (known) return (known->makes_buffers ? hold_known : skip_known)(d, known, params, count, other);
     }
     return other(&d->core->orch, kernel, params, count);
 }
