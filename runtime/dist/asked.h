@@ -77,8 +77,8 @@ static inline void ptoi_ask_item(struct asked *a, uint64_t head)
     a->position = 0;
     ptoi_ask(a, head);
 }
-/* Where the first word of the next step is written, if its words shall lie side by side: there is room for ASKED_MOST of
- * them, also behind the last word of all.  The caller changes begin and end. */
+/* Where the first word of the next step is written, if its words shall lie side by side: there is room for ASKED_MOST
+ * of them, also behind the last word of all.  The caller changes begin and end. */
 static inline uint64_t *ptoi_ask_next(const struct asked *a) { return a->word + a->begin % ASKED_WORDS; }
 
 #endif

@@ -1,7 +1,7 @@
 /* hold.c - a task that makes buffers, and is like the last one of its kernel, is held back in one pass.
  *
  * Idea       what skipped.c does with a task that writes memory which has a home.  A task whose tensors lie on this
- *            rank, or in several cells, is left to submit.c.
+ *            rank, or in several cells, or are made by others, is left to submit.c before anything has changed.
  * Owner      the orchestrator.
  * Invariant  the task that is held back, its buffers and the words are those that submit.c would leave.
  * Blocks     while the heap is full.
@@ -9,15 +9,15 @@
 #include "held.h"
 #include "skipped.h"
 
-static inline bool pass_tensor(const struct dist *d, struct task *k, struct own_words *own, const PTOTaskParam *p,
-                               struct known_box *known)
+static inline enum passed pass_tensor(const struct dist *d, struct task *k, struct own_words *own,
+                                      const PTOTaskParam *p, struct known_box *known)
 {
-    if (p->kind != PTO_PARAM_INPUT || ptoi_known_form(p) != known->form || !ptoi_known_box_is_like(known, p))
-        return false;
+    if (ptoi_known_form(p) != known->form || !ptoi_known_box_is_like(known, p)) return HAS_OTHER_FORM;
+    if (p->kind != PTO_PARAM_INPUT) return CONCERNS_US;
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
     struct use *const u = &k->use[k->uses];
     u->home = ptoi_known_box_near_home(known, begin, d->ranks);
-    if (u->home < 0 || u->home == d->me) return false;
+    if (u->home < 0 || u->home == d->me) return CONCERNS_US;
     ptoi_known_box_write(known, begin, &u->box);
     u->tensor = known->tensor;
     u->bytes = known->box_elements * known->tensor->home.unit;
@@ -25,7 +25,7 @@ static inline bool pass_tensor(const struct dist *d, struct task *k, struct own_
     u->writes = false;
     k->uses++;
     ptoi_dist_add_own(own, begin, known->key_of_begin);
-    return true;
+    return PASSED;
 }
 
 /* Keeps a parameter, of which h->params has a copy, and which has at most FORM_RANK dimensions. */
@@ -41,9 +41,8 @@ static inline void keep_extents(struct held *h, PTOTaskParam *p, int32_t index)
     }
 }
 
-/* false: submit.c has to look at the task, of which nothing has changed. */
-static inline bool pass(const struct dist *d, struct held *h, struct own_words *own, const struct known_step *step,
-                        struct known_kernel *known)
+static inline enum passed pass(const struct dist *d, struct held *h, struct own_words *own,
+                               const struct known_step *step, struct known_kernel *known)
 {
     struct task *const k = &h->task;
     for (int32_t i = 0; i < k->count; i++) {
@@ -51,27 +50,28 @@ static inline bool pass(const struct dist *d, struct held *h, struct own_words *
         *p = k->params[i];
         const uint8_t kind = step->kind[i];
         if (kind == TENSOR_KIND) {
-            if (!pass_tensor(d, k, own, p, &known->box[i])) return false;
+            const enum passed passed = pass_tensor(d, k, own, p, &known->box[i]);
+            if (passed != PASSED) return passed;
             keep_extents(h, p, i);
         } else if (kind == NEW_KIND) {
             void *base = NULL;
             if (ptoi_known_form(p) != known->made[i].form || !ptoi_known_made_is_like(&known->made[i], p) || !p->ref)
-                return false;
+                return HAS_OTHER_FORM;
             memcpy(&base, p->ref, sizeof base);
-            if (base) return false;
+            if (base) return HAS_OTHER_FORM;
             keep_extents(h, p, i);
             k->outputs++;
+        } else if (kind == MADE_KIND) {
+            return CONCERNS_US;
         } else if (p->kind != kind) {
-            return false;
+            return HAS_OTHER_FORM;
         } else if (kind == PTO_PARAM_SCALAR) {
             ptoi_dist_add_own(own, (uint64_t)p->value.i64, step->key[i]);
         } else if (kind == PTO_PARAM_PRIORITY) {
             k->priority = *p;
-        } else if (kind != PTO_PARAM_NAME) {
-            return false;
         }
     }
-    return k->outputs > 0;
+    return k->outputs > 0 ? PASSED : HAS_OTHER_FORM;
 }
 
 /* A tensor for each buffer, which is a use of the task from now on.  false: the run has failed. */
@@ -127,10 +127,9 @@ bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskPar
     k->writes_some = true;
     k->writes_empty = false;
     k->priority.kind = k->at.kind = 0;
-    if (!pass(d, h, &own, step, known)) {
-        ptoi_known_step_forget(step);
-        return false;
-    }
+    const enum passed passed = pass(d, h, &own, step, known);
+    if (passed == HAS_OTHER_FORM) ptoi_known_step_forget(step);
+    if (passed != PASSED) return false;
     const int64_t number = load_relaxed(&d->tasks); /* relaxed: see dist.h */
     h->kernel = known->kernel;
     h->site = *d->core->orch.site;

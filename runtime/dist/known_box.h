@@ -3,8 +3,9 @@
  * Idea       calls of one kernel mostly differ in where their tensors lie, and not in types, extents and strides; a
  *            rank reads the parameters of all tasks, also of those that others execute.  A view that is a box of its
  *            tensor is a box of the same extents wherever it begins, unless it goes round the end of a row: so a
- *            further task finds its box, and the cell of it, by multiplications.  (submit/known.h is the same idea for
- *            what the window holds.)
+ *            further task finds its box, and the cell of it, by multiplications; at once where boxes are cells, whose
+ *            homes stand in a table, or where the last box lay in that cell.  (submit/known.h is the same idea for what
+ *            the window holds.)
  * Owner      the orchestrator, for one run.
  * Invariant  a tensor of which a box is known is settled and not lent, and stays so.  A box that is found is the one
  *            that ptoi_home_box() finds, its home that of ptoi_home_of_box(), and the view lies inside of its buffer.

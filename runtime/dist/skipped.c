@@ -138,8 +138,6 @@ static __attribute__((noinline)) void skip_held(struct dist *d, int32_t runs)
 
 /* ---- the task ---------------------------------------------------------------------------------------------------- */
 
-enum passed { PASSED, CONCERNS_US, HAS_OTHER_FORM };
-
 /* A parameter that is not like the last box; the words of the form say what it was. */
 static inline enum passed pass_other(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
                                      const struct known_kernel *known)

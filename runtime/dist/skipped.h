@@ -28,6 +28,10 @@ static inline int64_t ptoi_dist_skip_tasks(struct dist *d, int32_t rank, int64_t
     return end - 1;
 }
 
+/* A pass over the parameters of a task: it is as it should be; it concerns this rank, or has to be looked at; it is
+ * not like the last one of its kernel. */
+enum passed { PASSED, CONCERNS_US, HAS_OTHER_FORM };
+
 /* A word that a step has for itself. */
 struct own_words {
     uint64_t *next, sum;
