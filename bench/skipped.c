@@ -2,8 +2,8 @@
  *
  * Method     this process is rank 1 of 2, and every tile lives on rank 0, so it sends, receives and executes nothing.
  *            Rank 0 is played by a wire that agrees with all that it is asked.  Tasks have one, two or three tiles of
- *            matrices.  Without arguments: the best of many short rounds.  Counted (bench/instructions.py):
- *            TASKS 1 NAME ... */
+ *            matrices that are one cell, or three of matrices whose cells are tiles.  Without arguments: the best of
+ *            many short rounds.  Counted (bench/instructions.py): TASKS 1 NAME ... */
 #include "api/runtime.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "counted.h"
 #endif
 
-enum { SIDE = 512, TILE = 8, TILES = SIDE / TILE, MOST = 3, ROWS = 4 };
-static float matrix[MOST][SIDE * SIDE];
+enum { SIDE = 512, TILE = 8, TILES = SIDE / TILE, MOST = 3, ROWS = 5 };
+static float matrix[2 * MOST][SIDE * SIDE]; /* the cells of the first ones are large */
 
 /* ---- rank 0 ------------------------------------------------------------------------------------------------------ */
 
@@ -80,7 +80,8 @@ static int never(const PTOArg *args)
 static const PTOKernel kernels[ROWS] = {{.name = "one", .worker = PTO_WORKER_VECTOR, .fn = never},
                                         {.name = "two", .worker = PTO_WORKER_VECTOR, .fn = never},
                                         {.name = "three", .worker = PTO_WORKER_VECTOR, .fn = never},
-                                        {.name = "between", .worker = PTO_WORKER_VECTOR, .fn = never}};
+                                        {.name = "between", .worker = PTO_WORKER_VECTOR, .fn = never},
+                                        {.name = "cells", .worker = PTO_WORKER_VECTOR, .fn = never}};
 static const PTOKernel makes = {.name = "makes", .worker = PTO_WORKER_VECTOR, .fn = never};
 
 static inline int64_t tile(int64_t n) { return n / TILES % TILES * TILE * SIDE + n % TILES * TILE; }
@@ -115,6 +116,11 @@ static void submit(PTORuntime *rt, int tiles, int64_t count)
                                      ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INOUT, 0, n)}), 2);
         else if (tiles == 4)
             number = submit_two(rt, n);
+        else if (tiles == 5)
+            number = pto_submit_task(rt, &kernels[4],
+                                     ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 4, 7 * n), TILE_OF(PTO_INPUT, 5, 3 * n),
+                                                       TILE_OF(PTO_INOUT, 3, n)}),
+                                     3);
         else
             number = pto_submit_task(rt, &kernels[2],
                                      ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INPUT, 2, 3 * n),
@@ -161,7 +167,7 @@ static void orchestrate(PTORuntime *rt, void *arg)
             const double ns = ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / TASKS;
             if (ns < best) best = ns;
         }
-        printf("%-6s %6.1f ns\n", kernels[t - 1].name, best);
+        printf("%-7s %6.1f ns\n", kernels[t - 1].name, best);
     }
 }
 #endif
@@ -170,11 +176,12 @@ int main(int argc, char **argv)
 {
     struct wire wire = {.rank = 1, .ranks = 2, .ops = &ops};
     const struct dist_config ranks = {.wire = &wire, .copy_bytes = 1 << 20, .sends = 2};
-    const struct distribution home = {
-        .rank = 2, .unit = 4, .shape = {SIDE, SIDE}, .cell = {SIDE, SIDE}, .grid = {1, 1}};
+    struct distribution home = {.rank = 2, .unit = 4, .shape = {SIDE, SIDE}, .cell = {SIDE, SIDE}, .grid = {1, 1}};
     PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, &ranks, NULL);
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < 2 * MOST; i++) {
+        if (i == MOST) home.cell[0] = home.cell[1] = TILE;
         if (!rt || ptoi_dist_distribute(rt->dist, matrix[i], &home) != PTO_OK) return 1;
+    }
     const PTOStatus status = pto_runtime_run(rt, orchestrate, &(struct words){argc, argv});
     if (status != PTO_OK) fprintf(stderr, "%s\n", pto_last_error(rt));
     pto_runtime_destroy(rt);

@@ -165,7 +165,7 @@ static PTORuntime *runtime_of(struct orchestrator *o)
     return (PTORuntime *)(void *)((char *)o - offsetof(PTORuntime, core.orch));
 }
 
-/* submit_fn: a task that is not plain. */
+/* submit_fn: a task that is not plain, or is not skipped. */
 static int64_t submit_other(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     return submit_any(runtime_of(o), kernel, params, count, 0);
@@ -176,8 +176,8 @@ int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
 {
     const bool is_usual = ptoi_may_call(rt) && result == 0;
     if (is_usual && !rt->attends) return ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count, submit_other);
-    if (is_usual && rt->dist && rt->accumulators.count == 0 && ptoi_dist_skip(rt->dist, kernel, params, count))
-        return rt->dist->number;
+    if (is_usual && rt->dist && rt->accumulators.count == 0)
+        return ptoi_dist_skip(rt->dist, kernel, params, count, submit_other);
     return submit_any(rt, kernel, params, count, result);
 }
 

@@ -27,7 +27,7 @@ enum { FAILS = 2 }; /* of what is reduced, beside hash and number of steps: is t
 static struct comparison comparison_now(struct dist *d)
 {
     d->compared = d->steps;
-    return (struct comparison){.mine = {d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0, d->steps}};
+    return (struct comparison){.mine = {d->hash, d->steps}};
 }
 
 /* Waits for all ranks.  false: they disagree, or the run has failed. */
@@ -91,7 +91,7 @@ void ptoi_dist_begin(struct dist *d)
     store_relaxed(&d->tasks, 0); /* relaxed: see dist.h */
     d->folds = 0;
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
-    d->steps = d->agreed = d->compared = d->asked.begin = d->asked.end = 0;
+    d->steps = d->hash = d->agreed = d->compared = d->asked.begin = d->asked.end = 0;
     d->held_count = d->packed_count = 0;
     ptoi_known_boxes_begin(&d->known);
     d->packs = false;
@@ -156,7 +156,7 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
     /* Most runs use a little of these three. */
     d->heap = ptoi_memory_map(heap_bytes(d), false);
     d->step = ptoi_memory_map(STEPS * sizeof *d->step, false);
-    d->asked.word = ptoi_memory_map(ASKED_WORDS * sizeof *d->asked.word, false);
+    d->asked.word = ptoi_memory_map((ASKED_WORDS + ASKED_MOST) * sizeof *d->asked.word, false);
     d->held = calloc(HELD_TASKS, sizeof *d->held);
     d->tasks_of = calloc((size_t)d->ranks, sizeof *d->tasks_of);
     d->notes.room = (uint64_t)core->config.record_tasks;
@@ -193,7 +193,7 @@ void ptoi_dist_close(struct dist *d)
     ptoi_memory_unmap(d->heap, heap_bytes(d));
     ptoi_memory_unmap(d->step, STEPS * sizeof *d->step);
     free(d->held);
-    ptoi_memory_unmap(d->asked.word, ASKED_WORDS * sizeof *d->asked.word);
+    ptoi_memory_unmap(d->asked.word, (ASKED_WORDS + ASKED_MOST) * sizeof *d->asked.word);
     free(d->tasks_of);
     ptoi_memory_unmap(d->notes.task, d->notes.room * sizeof *d->notes.task);
     free(d);

@@ -37,10 +37,10 @@ static inline int32_t asked_detail_of(uint64_t head) { return (int32_t)(head >> 
 static inline uint32_t asked_buffer_of(uint64_t head) { return (uint32_t)(head >> 32); }
 
 /* The words that are kept, a power of two: those of 30,000 steps and more. */
-enum { ASKED_WORDS = 1 << 20 };
+enum { ASKED_WORDS = 1 << 20, ASKED_MOST = 64 };
 
 struct asked {
-    uint64_t *word; /* by number % ASKED_WORDS */
+    uint64_t *word; /* by number % ASKED_WORDS; ASKED_MOST more, see ptoi_ask_next */
     uint64_t begin; /* of the step that is being read */
     uint64_t end;
     uint64_t sum;           /* of its words, each times its key */
@@ -77,11 +77,8 @@ static inline void ptoi_ask_item(struct asked *a, uint64_t head)
     a->position = 0;
     ptoi_ask(a, head);
 }
-/* Where the next words are written, if so many lie side by side there; else NULL.  The caller changes end and sum. */
-static inline uint64_t *ptoi_ask_several(const struct asked *a, uint64_t count)
-{
-    const uint64_t at = a->end % ASKED_WORDS;
-    return at + count <= ASKED_WORDS ? a->word + at : NULL;
-}
+/* Where the first word of the next step is written, if its words shall lie side by side: there is room for ASKED_MOST
+ * of them, also behind the last word of all.  The caller changes begin and end. */
+static inline uint64_t *ptoi_ask_next(const struct asked *a) { return a->word + a->begin % ASKED_WORDS; }
 
 #endif

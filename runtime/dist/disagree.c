@@ -57,11 +57,14 @@ static bool find_step(struct dist *d, uint64_t least_steps, uint64_t *step)
 
 /* ---- the first word of the step that differs --------------------------------------------------------------------- */
 
+/* The words of a step that it has for itself lie side by side, in the order of their positions (known_step.h). */
 static uint64_t word_of(const struct dist *d, uint64_t step, uint64_t position)
 {
     const struct step *s = ptoi_dist_step_at(d, step);
-    return step < d->steps && position < s->words ? d->asked.word[(s->first_word + position) % ASKED_WORDS]
-                                                  : asked_head(ASKED_NOTHING, 0, 0, 0, 0);
+    if (step >= d->steps || position >= s->words) return asked_head(ASKED_NOTHING, 0, 0, 0, 0);
+    const uint64_t bit = position < 64 ? UINT64_C(1) << position : 0;
+    return s->own & bit ? d->asked.word[s->first_own % ASKED_WORDS + (uint64_t)__builtin_popcountll(s->own & (bit - 1))]
+                        : d->asked.word[(s->first_word + position) % ASKED_WORDS];
 }
 
 /* The words of the step are kept on all ranks, as far as there are some; *words: the most that a rank has. */

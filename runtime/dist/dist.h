@@ -34,6 +34,7 @@ struct step {
     const PTOSite *site;
     const char *name;           /* of the kernel; NULL: it is no task */
     uint64_t first_word, words; /* of struct asked */
+    uint64_t own, first_own;    /* a bit for each word that is not there, but among those from first_own on */
 };
 /* After how many steps the ranks compare their hashes, and the steps that are kept, a power of two: where they differ
  * at one comparison, the first difference lies after the comparison before, and is searched at the next.  A comparison
@@ -106,6 +107,7 @@ struct dist {
     struct asked asked;
     struct step *step;
     uint64_t steps;               /* of this run */
+    uint64_t hash;                /* of them all */
     uint64_t agreed;              /* those before it are the same on all ranks */
     uint64_t compared;            /* those before it are in the newest comparison */
     struct comparison comparison; /* that no rank waits for */
@@ -133,12 +135,15 @@ static inline struct step *ptoi_dist_step_at(const struct dist *d, uint64_t numb
 static inline void ptoi_dist_end_step(struct dist *d, const char *name)
 {
     struct asked *a = &d->asked;
-    const uint64_t before = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0, words = a->end - a->begin;
-    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = ptoi_dist_mix(before, a->sum + words),
+    const uint64_t words = a->end - a->begin;
+    d->hash = ptoi_dist_mix(d->hash, a->sum + words);
+    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = d->hash,
                                                       .site = *d->core->orch.site,
                                                       .name = name,
                                                       .first_word = a->begin,
-                                                      .words = words};
+                                                      .words = words,
+                                                      .own = 0,
+                                                      .first_own = 0};
     a->begin = a->end;
 }
 /* disagree.c: the hashes of the ranks differ, and all of them call it: the run fails with what differs.
@@ -174,6 +179,9 @@ void ptoi_dist_forget_all(struct dist *d); /* the run has failed: nobody knows w
 struct tensor *ptoi_dist_add_outside(struct dist *d, const void *base, int64_t bytes, const struct distribution *home);
 /* NULL: no memory, and the run has failed. */
 struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home);
+/* The same of a buffer of the heap, a row-major array that no task has written: all of it will have one home. */
+struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, uint32_t buffer, int32_t rank,
+                                   int32_t unit, const int64_t *shape);
 /* The tensor that has the byte; NULL: none. */
 struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address);
 void ptoi_dist_close_tensors(struct dist *d);
@@ -215,9 +223,10 @@ PTOStatus ptoi_dist_lend(struct dist *d, struct tensor *t);
 PTOStatus ptoi_dist_trim(struct dist *d);
 PTOStatus ptoi_dist_fail_memory(struct dist *d); /* for copies */
 
-/* skipped.c: the task is another rank's, and asks nothing of this one: it has the number d->number, and all is done.
- * false: nothing has changed. */
-bool ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+/* skipped.c: the task is another rank's, and asks nothing of this one: its number, which is d->number, and all is done.
+ * Else `other` submits it, and nothing has changed before. */
+int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                       submit_fn *other);
 
 /* submit.c: no parameter is PTO_PARAM_ACC_BY. */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);

@@ -8,12 +8,16 @@ void ptoi_known_boxes_begin(struct known_boxes *k)
     for (int i = 0; i < PTO_FAST_LINES; i++) k->line[i].kernel = NULL;
 }
 
-struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, uint64_t name)
+struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, const char *text,
+                                           uint64_t name)
 {
     struct known_kernel *const line = &k->line[pto_kernel_line_(kernel)];
     line->kernel = kernel;
+    line->text = text;
     line->name = name;
     line->makes_buffers = false;
+    line->usual = 0;
+    ptoi_known_step_forget(&line->step);
     for (int i = 0; i < KNOWN_BOXES; i++) line->box[i].form = NO_FORM;
     return line;
 }
@@ -45,6 +49,55 @@ static bool learn_axes(struct known_box *b, const struct distribution *home, con
     return true;
 }
 
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* What b->cell says of a dimension: where the cell of `low` begins, and where boxes may begin from there. */
+static uint64_t pass_cell(const struct known_axis *x, uint64_t low, uint64_t *begins)
+{
+    const uint64_t first = ptoi_divide(low, x->inverse_of_cell) * x->cell;
+    *begins = least(x->begins_in_cell, x->begins - first);
+    return first;
+}
+
+int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t ranks)
+{
+    const int32_t home = begin < b->elements ? ptoi_known_box_home(b, begin, ranks) : NO_BOX;
+    struct known_cell *const c = &b->cell;
+    if (home < 0 || c->size == 0) return home;
+    const struct known_axis *const x = b->axis;
+    const uint64_t row = b->rows ? ptoi_divide(begin, x->inverse_of_size) : 0;
+    c->begin = pass_cell(x, begin - row * x->size, &c->columns);
+    if (b->rows) c->begin += pass_cell(x + 1, row, &c->rows) * x->size;
+    c->home = home;
+    return home;
+}
+
+/* Nothing is known of a cell; all rows of one dimension are one. */
+static void forget_cell(struct known_box *b)
+{
+    b->cell = (struct known_cell){.rows = 0, .size = b->rows <= 1 ? b->axis[0].size : 0};
+    b->cell.inverse_of_size = b->cell.size ? ptoi_inverse(b->cell.size) : 0;
+}
+
+/* Of one or two dimensions. */
+static void learn_tiles(struct known_box *b, const struct tensor *t)
+{
+    struct known_tiles *const x = &b->tiles;
+    const struct known_axis *const inner = b->axis, *const outer = b->axis + b->rows;
+    *x = (struct known_tiles){.home = NULL};
+    if (!t->home_of_cell || b->rows > 1 || inner->size % inner->cell != 0 || inner->begins_in_cell != 1 ||
+        outer->begins_in_cell != 1)
+        return;
+    x->width = inner->cell;
+    x->inverse_of_width = ptoi_inverse(x->width);
+    x->columns = inner->size / inner->cell;
+    x->rows = b->rows ? outer->size / outer->cell : 1;
+    x->row = b->rows ? outer->cell * x->columns : 0; /* one row: no tile lies in another one */
+    x->inverse_of_row = b->rows ? ptoi_inverse(x->row) : 0;
+    x->home = t->home_of_cell;
+    b->cell.size = 0;
+}
+
 /* Its item, which has the extents already. */
 static void make_item(struct known_box *b, uint8_t kind, int32_t index, int32_t axes)
 {
@@ -74,6 +127,8 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
     b->home = t->home.first;
     b->rows = t->home.rank - 1;
     if (!learn_axes(b, &t->home, box)) return;
+    forget_cell(b);
+    learn_tiles(b, t);
     b->box_elements = ptoi_box_elements(box, t->home.rank);
     make_item(b, p->kind, index, t->home.rank);
     b->tensor = t;

@@ -3,8 +3,9 @@
  * Idea       calls of one kernel mostly differ in where their tensors lie, and not in types, extents and strides; a
  *            rank reads the parameters of all tasks, also of those that others execute.  A view that is a box of its
  *            tensor is a box of the same extents wherever it begins, unless it goes round the end of a row: so a
- *            further task finds its box, and the cell of it, by multiplications.  (submit/known.h is the same idea for
- *            what the window holds.)
+ *            further task finds its box, and the cell of it, by multiplications; at once where boxes are cells, whose
+ *            homes stand in a table, or where the last box lay in that cell.  (submit/known.h is the same idea for what
+ *            the window holds.)
  * Owner      the orchestrator, for one run.
  * Invariant  a tensor of which a box is known is settled and not lent, and stays so.  A box that is found is the one
  *            that ptoi_home_box() finds, its home that of ptoi_home_of_box(), and the view lies inside of its buffer.
@@ -39,6 +40,22 @@ struct known_axis {
     uint64_t ranks_apart;            /* cells that are neighbours in it, inside of the grid */
 };
 
+/* A cell of a tensor of one or two dimensions; of another one it has no rows. */
+struct known_cell {
+    uint64_t begin;                 /* its first element */
+    uint64_t size, inverse_of_size; /* of a row of the tensor */
+    uint64_t rows, columns;         /* in which a box may begin, so that it lies in the cell */
+    int32_t home;
+};
+
+/* Where boxes are cells, and rows of the tensor are rows of whole cells. */
+struct known_tiles {
+    const uint16_t *home;             /* by cell, struct tensor; NULL: it is not so */
+    uint64_t width, inverse_of_width; /* of a cell; so many elements are a tile */
+    uint64_t row, inverse_of_row;     /* tiles of a row of cells */
+    uint64_t rows, columns;           /* of cells */
+};
+
 struct known_box {
     uint32_t form;   /* known_form() of the parameter */
     uint32_t number; /* of the tensor: a later one may have its place */
@@ -46,22 +63,48 @@ struct known_box {
     int64_t view[2 * FORM_RANK]; /* its extents and strides; shared/view_form.h */
     struct tensor *tensor;
     int64_t first, step; /* the view begins at element first + at * step of the tensor */
-    uint64_t elements;   /* of the tensor */
+    struct known_tiles tiles;
+    struct known_cell cell;     /* in which the last box lay; not where there are tiles */
+    uint64_t words;             /* of its item, of which the last one is the first element, and the others are here */
+    uint64_t sum, key_of_begin; /* of those here, each times its key; the key of the last one */
+    uint64_t item[1 + PTO_MAX_RANK];
+    uint64_t elements; /* of the tensor */
     int64_t box_elements;
     int32_t home, rows;                   /* of the first cell; the dimensions that have another one outside of them */
     struct known_axis axis[PTO_MAX_RANK]; /* the innermost first */
-    uint64_t words; /* of its item, of which the last one is the first element, and the others are here */
-    uint64_t item[1 + PTO_MAX_RANK];
-    uint64_t sum, key_of_begin; /* of those here, each times its key; the key of the last one */
+};
+
+/* A buffer that a task makes, or reads or writes as a whole: a row-major array of one or two dimensions. */
+struct known_made {
+    uint32_t form; /* known_form() of the parameter */
+    int64_t view[2 * FORM_RANK], bytes;
+};
+
+/* The words of its last task, see known_step.h. */
+enum { NOT_KNOWN = -1 };
+struct known_step {
+    int32_t count;                        /* parameters; NOT_KNOWN: of none */
+    int32_t ranks;                        /* how many it names: its own, and those of tasks that were held back */
+    uint8_t kind[KNOWN_BOXES];            /* of each parameter; TENSOR_KIND and so on */
+    uint64_t last_use;                    /* where the step's own words may begin at last */
+    uint64_t key[KNOWN_BOXES];            /* of the word of a parameter that is no box */
+    uint64_t first_word, words, own, sum; /* own: a bit for each word that a step has for itself; sum: of the others,
+                                           * each times its key */
 };
 
 /* What is known of the parameters of a kernel. */
 struct known_kernel {
     const PTOKernel *kernel;
-    uint64_t name;      /* the hash of its name */
+    const char *text;   /* its name */
+    uint64_t name;      /* the hash of that */
     bool makes_buffers; /* its last task did */
+    int32_t usual;      /* the rank of its last task that was skipped, if there was one */
+    struct known_step step;
+    struct known_made made[KNOWN_BOXES];
     struct known_box box[KNOWN_BOXES];
 };
+
+static inline void ptoi_known_step_forget(struct known_step *k) { k->count = NOT_KNOWN; }
 
 struct known_boxes {
     struct known_kernel line[PTO_FAST_LINES]; /* pto_kernel_line_() */
@@ -70,7 +113,8 @@ struct known_boxes {
 /* Nothing is known. */
 void ptoi_known_boxes_begin(struct known_boxes *k);
 /* The same of one kernel, whose name has that hash. */
-struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, uint64_t name);
+struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, const char *text,
+                                           uint64_t name);
 /* NULL: the kernel is not known. */
 static inline struct known_kernel *ptoi_known_boxes_of(struct known_boxes *k, const PTOKernel *kernel)
 {
@@ -92,18 +136,25 @@ static inline uint64_t ptoi_divide(uint64_t n, uint64_t inverse)
 
 #define NO_ELEMENT UINT64_MAX
 
-/* The element of the tensor at which the view of a parameter of the same form begins.  NO_ELEMENT: it is not like the
- * last one, or its tensor has to be looked at. */
-static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)
+/* Is the view of a parameter of the same form like the last one, and has its tensor not to be looked at? */
+static inline bool ptoi_known_box_is_like(const struct known_box *b, const PTOTaskParam *p)
 {
     const char *base = p->buffer;
     if (p->kind == PTO_PARAM_OUTPUT) {
-        if (!p->ref) return NO_ELEMENT;
+        if (!p->ref) return false;
         memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
     }
-    if (base != b->base || b->tensor->number != b->number || !ptoi_has_extents(b->view, p)) return NO_ELEMENT;
+    if (base != b->base || b->tensor->number != b->number) return false;
+    if (p->rank != 2 || !p->shape || !p->stride) return ptoi_has_extents(b->view, p);
+    const int64_t *const v = b->view; /* tiles of matrices, at once */
+    return (((uint64_t)p->at >> FORM_AT_BITS) | (uint64_t)((p->shape[0] ^ v[0]) | (p->shape[1] ^ v[1]) |
+                                                           (p->stride[0] ^ v[2]) | (p->stride[1] ^ v[3]))) == 0;
+}
+/* The element of the tensor at which the view begins; NO_ELEMENT: it is not like the last one, or leaves the tensor. */
+static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)
+{
     const uint64_t begin = (uint64_t)(b->first + p->at * b->step);
-    return begin < b->elements ? begin : NO_ELEMENT;
+    return ptoi_known_box_is_like(b, p) && begin < b->elements ? begin : NO_ELEMENT;
 }
 
 /* false: a box that begins there leaves the dimension.  *rank grows by the ranks that its cell is apart from cell 0;
@@ -132,6 +183,20 @@ static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t be
     if (PTO_RARE_(!ptoi_known_axis_pass(x, begin, &rank, &is_one))) return NO_BOX;
     if (PTO_RARE_(!is_one)) return NO_HOME;
     return (int32_t)(rank < (uint64_t)ranks ? rank : rank % (uint64_t)ranks);
+}
+/* The same of any element, which is known at once where boxes are cells, or where the last one lay in that cell. */
+int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t ranks);
+static inline int32_t ptoi_known_box_near_home(struct known_box *b, uint64_t begin, int32_t ranks)
+{
+    const struct known_tiles *const x = &b->tiles;
+    if (x->home) {
+        const uint64_t tile = ptoi_divide(begin, x->inverse_of_width), row = ptoi_divide(tile, x->inverse_of_row),
+                       column = tile - row * x->row;
+        if (tile * x->width == begin && column < x->columns && row < x->rows) return x->home[row * x->columns + column];
+    }
+    const struct known_cell *const c = &b->cell;
+    const uint64_t at = begin - c->begin, row = ptoi_divide(at, c->inverse_of_size); /* huge, if it begins before it */
+    return row < c->rows && at - row * c->size < c->columns ? c->home : ptoi_known_box_other_home(b, begin, ranks);
 }
 /* The box, if there is one. */
 static inline void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box *box)

@@ -132,17 +132,19 @@ static bool add_whole(struct dist *d, struct task *k)
 
 /* The next task of the kernel may have one like it.  An array that was registered with fewer bytes than its tensor has
  * is looked at each time. */
-static void learn(const struct dist *d, const struct task *k, const char *base, struct known_box *known)
+static void learn(const struct dist *d, const struct task *k, const char *base, struct known_kernel *known)
 {
     const struct use *u = &k->use[k->uses - 1];
     struct tensor *t = u->tensor;
     const int64_t low = (int64_t)(intptr_t)t->base;
+    ptoi_known_step_forget(&known->step); /* its tensors have other forms */
+    if (t->buffer == 0) ptoi_dist_make_homes(t, d->ranks);
     if (t->buffer || !ptoi_map_exceeds(d->core->orch.edges.map, low, low, low + t->bytes))
-        ptoi_known_box_learn(known, &k->params[k->index], k->index, base, t, &u->box);
+        ptoi_known_box_learn(&known->box[k->index], &k->params[k->index], k->index, base, t, &u->box);
 }
 
 /* known: NULL: nothing of it is remembered. */
-static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *kernel, struct known_box *known)
+static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *kernel, struct known_kernel *known)
 {
     if (add_whole(d, k)) return PTO_OK;
     const PTOTaskParam *p = &k->params[k->index];
@@ -203,7 +205,10 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
 {
     PTOStatus status = PTO_OK;
     struct known_kernel *known = ptoi_known_boxes_of(&d->known, kernel);
-    if (!known) known = ptoi_known_boxes_take(&d->known, kernel, ptoi_dist_mix_text(1, ptoi_dist_kernel_name(kernel)));
+    if (!known) {
+        const char *const name = ptoi_dist_kernel_name(kernel);
+        known = ptoi_known_boxes_take(&d->known, kernel, name, ptoi_dist_mix_text(1, name));
+    }
     k->params = params;
     k->count = count;
     k->uses = k->outputs = 0;
@@ -228,7 +233,7 @@ PTOStatus ptoi_dist_read_params(struct dist *d, struct task *k, const PTOKernel 
             if (params[i].kind == PTO_PARAM_AT) k->at = params[i];
         } else if (k->uses + 2 <= 2 * PTO_MAX_PARAMS &&
                    k->outputs < PTO_MAX_PARAMS) { /* else the submit refuses them */
-            status = add_tensor(d, k, kernel, box);
+            status = add_tensor(d, k, kernel, box ? known : NULL);
         }
     }
     known->makes_buffers = k->outputs > 0;

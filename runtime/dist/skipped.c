@@ -1,49 +1,26 @@
 /* skipped.c - a task that another rank executes, and for which this rank neither sends nor keeps anything.
  *
  * Idea       on many ranks nearly all tasks are such.  Each of its tensors is like that of the kernel's last task
- *            (known_box.h) and lies in one cell of another rank; so one pass over the parameters finds the rank that
- *            executes it and writes the words on which the ranks agree.  Any other task is left to submit.c before
- *            anything has changed.
+ *            (known_box.h) and lies in one cell of another rank, or is a buffer that a task has made there; so one pass
+ *            over the parameters finds the rank that executes it and writes the words on which the ranks agree, as far
+ *            as they are not those of each task of the kernel (known_step.h).  Tasks that were held back for it are
+ *            skipped with it.  Any other task is left to submit.c before anything has changed.
  * Owner      the orchestrator.
  * Invariant  the words, the numbers and the states of the tensors are those that submit.c would leave.
  * Blocks     never.
  * Tests      test/wire/test_skipped.c, stress_ranks.c */
-#include "place.h"
-#include "submit/failing.h"
-
-enum {
-    COPIED = 4,                                           /* words of an item at once: a head and three extents */
-    WORDS = 4 + KNOWN_BOXES * (2 + PTO_MAX_RANK + COPIED) /* of a step, at most, and those that are copied too much */
-};
+#include "skipped.h"
+#include "held.h"
 
 /* A pass over the parameters. */
 struct skip {
-    uint64_t *word; /* the next one */
-    uint64_t sum;   /* of those before it, each times its key */
+    struct own_words own;
     int32_t runs;   /* the rank of the first accumulator, else of the first write */
-    int32_t tensors;
-    int32_t others; /* 0: all have the same home */
-    int32_t home[KNOWN_BOXES];
+    int32_t usual;  /* the rank that executed the last task of the kernel */
+    int32_t others; /* 0: that is the home of all tensors */
+    bool accumulates;
+    uint32_t reads; /* a bit for each task that was held back and whose buffer it reads */
 };
-
-/* An item with one number. */
-static inline void ask_item(struct skip *s, uint64_t head, uint64_t number)
-{
-    s->word[0] = head;
-    s->word[1] = number;
-    s->word += 2;
-    s->sum += head * asked_key(asked_row(head), 0) + number * asked_key(asked_row(head), 1);
-}
-
-static inline void ask_box(struct skip *s, const struct known_box *known, uint64_t begin)
-{
-    memcpy(s->word, known->item, COPIED * sizeof *s->word);
-    if (PTO_RARE_(known->words > COPIED + 1))
-        memcpy(s->word + COPIED, known->item + COPIED, sizeof known->item - COPIED * sizeof *s->word);
-    s->word[known->words - 1] = begin;
-    s->word += known->words;
-    s->sum += known->sum + begin * known->key_of_begin;
-}
 
 /* Of what the task writes. */
 static __attribute__((noinline)) bool has_copies(const struct dist *d, const struct known_box *known, uint64_t begin)
@@ -54,82 +31,219 @@ static __attribute__((noinline)) bool has_copies(const struct dist *d, const str
     return ptoi_copies_are_there(&d->copies, &t->copies, &t->home, &box);
 }
 
-/* false: the tensor concerns this rank, or has to be looked at. */
-static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p,
-                               const struct known_box *known)
+/* The task writes bytes of that home, of which no rank has copies.  false: the state of the tensor changes. */
+static inline bool write_tensor(struct skip *s, const PTOTaskParam *p, const struct tensor *t, int32_t home)
 {
-    const uint64_t begin = ptoi_known_box_begin(known, p);
-    if (PTO_RARE_(begin == NO_ELEMENT)) return false;
-    const int32_t home = ptoi_known_box_home(known, begin, d->ranks);
-    if (PTO_RARE_(home < 0 || home == d->me)) return false;
-    ask_box(s, known, begin);
-    s->home[s->tensors] = home;
-    s->others |= home ^ s->home[0];
-    s->tensors++;
-    if (p->kind == PTO_PARAM_INPUT) return true;
-    const struct tensor *const t = known->tensor;
-    if (t->is_everywhere || !t->is_written || (t->copies.all.first && has_copies(d, known, begin))) return false;
+    if (t->is_everywhere || !t->is_written) return false;
+    if (PTO_RARE_(p->kind == PTO_PARAM_ACC && !s->accumulates)) {
+        s->accumulates = true;
+        s->runs = home; /* it is executed where the first accumulator lies */
+    }
     if (s->runs == NO_HOME) s->runs = home;
     return true;
 }
 
-/* false: it is not a task to skip, as far as its parameters say. */
-static inline bool pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
-                        const struct known_box *known)
+/* false: the tensor concerns this rank, or has to be looked at. */
+static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p, struct known_box *known)
 {
-    bool accumulates = false;
-    for (int32_t i = 0; i < count; i++) {
-        const PTOTaskParam *const p = &params[i];
-        if (ptoi_known_form(p) == known[i].form) {
-            if (PTO_RARE_(p->kind == PTO_PARAM_ACC && !accumulates)) {
-                accumulates = true;
-                s->runs = NO_HOME; /* it is executed where the first accumulator lies */
-            }
-            if (!pass_tensor(d, s, p, &known[i])) return false;
-        } else if (p->kind == PTO_PARAM_SCALAR) {
-            ask_item(s, asked_head(ASKED_SCALAR, i, 1, 0, 0), (uint64_t)p->value.i64);
-        } else if (p->kind == PTO_PARAM_PRIORITY || p->kind == PTO_PARAM_NAME) {
-            const uint64_t head = asked_head(ASKED_PARAM, i, 0, p->kind, 0);
-            *s->word++ = head;
-            s->sum += head * asked_key(asked_row(head), 0);
-        } else {
-            return false;
+    const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
+    const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
+    if (PTO_RARE_(home < 0 || home == d->me)) return false;
+    ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
+    s->others |= home ^ s->usual;
+    if (p->kind == PTO_PARAM_INPUT) return true;
+    const struct tensor *const t = known->tensor;
+    return write_tensor(s, p, t, home) && !(t->copies.all.first && has_copies(d, known, begin));
+}
+
+/* ---- buffers that tasks have made -------------------------------------------------------------------------------- */
+
+/* The buffer at the address; *held: the task that makes it, + 1, if it was held back. */
+static const struct tensor *find_made(const struct dist *d, const void *base, int32_t *held)
+{
+    for (*held = d->held_count; *held > 0; --*held) {
+        const struct task *const k = &d->held[*held - 1].task;
+        for (int32_t i = k->uses; i > 0 && k->use[i - 1].writes; i--)
+            if (k->use[i - 1].tensor->base == base) return k->use[i - 1].tensor;
+    }
+    const struct tensor *const t = ptoi_dist_tensor(d, base);
+    return t && t->buffer && t->base == base ? t : NULL;
+}
+
+struct made {
+    uint64_t word; /* the head of its item; 0: the buffer concerns this rank, or has to be looked at */
+    int32_t home;  /* NO_HOME: it is made by a task that was held back, `reads` */
+    uint32_t reads;
+};
+
+/* Of a parameter that is like the last one. */
+static __attribute__((noinline)) struct made look_at_made(const struct dist *d, const PTOTaskParam *p, int32_t index,
+                                                          const struct known_made *known)
+{
+    int32_t held;
+    struct made m = {.word = 0, .home = NO_HOME, .reads = 0};
+    const struct tensor *const t = find_made(d, p->buffer, &held);
+    if (!t || !ptoi_known_made_is(known, t)) return m;
+    if (held > 0 && p->kind == PTO_PARAM_INPUT) {
+        m.reads = UINT32_C(1) << (held - 1);
+    } else {
+        m.home = t->home.first;
+        const bool is_quiet = t->is_written && !t->is_everywhere && t->copies.all.first == 0;
+        if (m.home < 0 || m.home == d->me || (p->kind != PTO_PARAM_INPUT && !is_quiet)) return m;
+    }
+    m.word = asked_head(ASKED_BOX, index, t->home.rank + 1, p->kind, t->number);
+    return m;
+}
+
+static inline bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
+                             const struct known_kernel *known)
+{
+    const struct made m = look_at_made(d, p, index, &known->made[index]);
+    if (m.word == 0) return false;
+    ptoi_dist_add_own(&s->own, m.word, known->step.key[index]);
+    s->reads |= m.reads;
+    if (m.home == NO_HOME) return true;
+    s->others |= m.home ^ s->usual;
+    if (p->kind != PTO_PARAM_INPUT && s->runs == NO_HOME) s->runs = m.home;
+    return true;
+}
+
+/* The tasks that were held back are executed by the rank, too.  false: this rank has to do something for that. */
+static __attribute__((noinline)) bool are_quiet(const struct dist *d, uint32_t reads, int32_t runs)
+{
+    if (reads + 1 != UINT32_C(1) << d->held_count) return false; /* some have another rank */
+    for (int32_t n = 0; n < d->held_count; n++) {
+        const struct task *const k = &d->held[n].task;
+        for (int32_t i = 0; i < k->uses && k->use[i].reads; i++) {
+            const int32_t home = k->use[i].home;
+            if (home < 0 || home == d->me || (home != runs && ptoi_copies_keep(&d->copies, home, runs))) return false;
         }
     }
     return true;
 }
 
-/* Does a piece go from a home to the rank of the task, or back, and this rank has to know it? */
-static bool is_message(const struct dist *d, const struct skip *s)
+static __attribute__((noinline)) void skip_held(struct dist *d, int32_t runs)
 {
-    for (int32_t i = 0; i < s->tensors; i++)
-        if (s->home[i] != s->runs && ptoi_copies_keep(&d->copies, s->home[i], s->runs)) return true;
+    for (int32_t n = 0; n < d->held_count; n++) {
+        const struct task *const k = &d->held[n].task;
+        for (int32_t i = k->uses; i > 0 && k->use[i - 1].writes; i--) {
+            struct tensor *const t = k->use[i - 1].tensor;
+            t->home.first = runs;
+            t->is_written = true;
+        }
+    }
+    d->tasks_of[runs] += d->held_count;
+    d->held_count = 0;
+}
+
+/* ---- the task ---------------------------------------------------------------------------------------------------- */
+
+/* A parameter that is not like the last box; the words of the form say what it was. */
+static inline enum passed pass_other(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
+                                     const struct known_kernel *known)
+{
+    const uint8_t kind = known->step.kind[index];
+    if (kind == MADE_KIND) {
+        const struct known_made *const m = &known->made[index];
+        if (ptoi_known_form(p) != m->form || !ptoi_known_made_is_like(m, p)) return HAS_OTHER_FORM;
+        return pass_made(d, s, p, index, known) ? PASSED : CONCERNS_US;
+    }
+    if (p->kind != kind) return HAS_OTHER_FORM;
+    if (kind == PTO_PARAM_SCALAR) ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[index]);
+    return PASSED;
+}
+
+/* CONCERNS_US: it may be no task to skip, as far as its parameters say. */
+static inline enum passed pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
+                               struct known_kernel *known)
+{
+    struct known_box *box = known->box;
+    for (const PTOTaskParam *p = params; p < params + count; p++, box++) {
+        if (ptoi_known_form(p) == box->form) {
+            if (PTO_RARE_(!ptoi_known_box_is_like(box, p))) return HAS_OTHER_FORM;
+            if (!pass_tensor(d, s, p, box)) return CONCERNS_US;
+        } else {
+            const enum passed passed = pass_other(d, s, p, (int32_t)(p - params), known);
+            if (PTO_RARE_(passed != PASSED)) return passed;
+        }
+    }
+    return PASSED;
+}
+
+/* Does a piece go from a home to the rank of the task, or back, and this rank has to know it? */
+static __attribute__((noinline)) bool is_message(const struct dist *d, const PTOTaskParam *params, int32_t count,
+                                                 struct known_kernel *known, int32_t runs)
+{
+    for (int32_t i = 0; i < count; i++) {
+        int32_t home = runs, held;
+        if (known->step.kind[i] == TENSOR_KIND) {
+            struct known_box *const box = &known->box[i];
+            home = ptoi_known_box_near_home(box, (uint64_t)(box->first + params[i].at * box->step), d->ranks);
+        } else if (known->step.kind[i] == MADE_KIND) {
+            const struct tensor *const t = find_made(d, params[i].buffer, &held);
+            if (held == 0) home = t->home.first;
+        }
+        if (home != runs && ptoi_copies_keep(&d->copies, home, runs)) return true;
+    }
     return false;
 }
 
-bool ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+/* false: it has to be looked at. */
+static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
 {
-    uint64_t *const word = ptoi_ask_several(&d->asked, WORDS);
-    if (!word || !kernel || !params || (uint32_t)count > KNOWN_BOXES || d->plan || d->packs || d->held_count > 0 ||
-        ptoi_orch_has_failed(&d->core->orch) || ptoi_dist_is_time_to_compare(d))
-        return false;
-    const struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
-    if (!known || known->makes_buffers) return false;
     struct skip s;
-    s.word = word;
-    s.sum = 0;
+    uint64_t *const own = ptoi_ask_next(&d->asked);
+    s.own = (struct own_words){.next = own, .sum = known->step.sum};
     s.runs = NO_HOME;
-    s.tensors = s.others = 0;
-    ask_item(&s, asked_head(ASKED_TASK, 0, 1, 0, 0), known->name);
-    if (!pass(d, &s, params, count, known->box)) return false;
-    if (s.runs == NO_HOME || (s.others && is_message(d, &s))) return false;
-    ask_item(&s, asked_head(ASKED_RANK, 0, 1, 0, 0), (uint64_t)s.runs);
-    d->number = load_relaxed(&d->tasks);     /* relaxed: see dist.h */
-    store_relaxed(&d->tasks, d->number + 1); /* likewise */
-    d->tasks_of[s.runs]++;
-    ptoi_dist_begin_step(d);
-    d->asked.end += (uint64_t)(s.word - word);
-    d->asked.sum = s.sum;
-    ptoi_dist_end_step(d, ptoi_dist_kernel_name(kernel));
+    s.usual = known->usual;
+    s.others = 0;
+    s.accumulates = false;
+    s.reads = 0;
+    const enum passed passed = pass(d, &s, params, count, known);
+    if (PTO_RARE_(passed != PASSED)) {
+        if (passed == HAS_OTHER_FORM) ptoi_known_step_forget(&known->step);
+        return false;
+    }
+    if (s.runs == NO_HOME || (s.others && is_message(d, params, count, known, s.runs))) return false;
+    if (PTO_RARE_(d->held_count > 0)) {
+        if (!are_quiet(d, s.reads, s.runs)) return false;
+        for (int32_t n = 0; n < d->held_count; n++)
+            ptoi_dist_add_own(&s.own, (uint64_t)s.runs, ptoi_known_step_rank_key());
+        skip_held(d, s.runs);
+    }
+    known->usual = s.runs;
+    ptoi_dist_add_own(&s.own, (uint64_t)s.runs, ptoi_known_step_rank_key());
+    ptoi_dist_skip_step(d, known, *d->core->orch.site, s.own.sum, (uint64_t)(s.own.next - own));
+    d->number = ptoi_dist_skip_tasks(d, s.runs, 1);
     return true;
+}
+
+_Static_assert(KNOWN_BOXES + 1 + HELD_TASKS <= ASKED_MOST, "the words of a step lie side by side");
+
+/* The kernel is known.  Functions of their own, so that there is one pointer to what is known. */
+static __attribute__((noinline)) int64_t skip_known(struct dist *d, struct known_kernel *known,
+                                                    const PTOTaskParam *params, int32_t count, submit_fn *other)
+{
+    const int32_t ranks = 1 + d->held_count;
+    if ((PTO_RARE_(!ptoi_known_step_is_there(&known->step, &d->asked, count, ranks)) &&
+         !ptoi_known_step_learn(d, known, params, count, ranks)) ||
+        !skip(d, known, params, count))
+        return other(&d->core->orch, known->kernel, params, count);
+    return d->number;
+}
+
+static __attribute__((noinline)) int64_t hold_known(struct dist *d, struct known_kernel *known,
+                                                    const PTOTaskParam *params, int32_t count, submit_fn *other)
+{
+    return ptoi_dist_hold(d, known, params, count) ? d->number : other(&d->core->orch, known->kernel, params, count);
+}
+
+int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                       submit_fn *other)
+{
+    if (kernel && params && ptoi_dist_may_skip(d)) {
+        struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
+        if (known) return (known->makes_buffers ? hold_known : skip_known)(d, known, params, count, other);
+    }
+    return other(&d->core->orch, kernel, params, count);
 }

@@ -32,12 +32,16 @@ struct tensor {
     int64_t bytes;
     struct distribution home;
     struct tensor_copies copies;
+    uint16_t *home_of_cell;      /* of whole cells, in row-major order; NULL: not made.  Of the tensor, settled */
     uint32_t buffer;             /* of the heap; 0: memory of the program */
     struct dist_source source;   /* of its first bytes, at the homes; read NULL: they are there */
     bool is_counted;             /* touched.c: in this run; then, when it has ended: */
     int64_t owned, touched;      /* bytes that this rank is the home of, and of the pages it has; negative: not yet */
     struct tensor *next, **link; /* of those of the heap; or of those that are not used */
 };
+
+/* Makes home_of_cell, if the tensor is settled and the table is small. */
+void ptoi_dist_make_homes(struct tensor *t, int32_t ranks);
 
 /* Rank 0 gets what others have of it at the end of the run, unless it stays. */
 static inline bool ptoi_dist_is_result(const struct tensor *t) { return t->is_written || t->source.is_result; }

@@ -18,21 +18,45 @@ static struct tensor *take_tensor(struct dist *d)
 
 static void give_tensor(struct dist *d, struct tensor *t)
 {
+    free(t->home_of_cell);
+    t->home_of_cell = NULL;
     ptoi_copies_end(&d->copies, &t->copies);
     t->number = NO_TENSOR;
     t->next = d->unused;
     d->unused = t;
 }
 
+static void fail_memory(struct dist *d)
+{
+    ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
+}
+
 static struct tensor *make(struct dist *d, const void *base, int64_t bytes, const struct distribution *home)
 {
     struct tensor *t = take_tensor(d);
     if (!t) {
-        ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
+        fail_memory(d);
         return NULL;
     }
     *t = (struct tensor){.number = d->tensors++, .base = (char *)(uintptr_t)base, .bytes = bytes, .home = *home};
     return t;
+}
+
+enum { CELLS_IN_TABLE = 1 << 16 };
+
+void ptoi_dist_make_homes(struct tensor *t, int32_t ranks)
+{
+    const struct distribution *const home = &t->home;
+    int64_t cells[2] = {1, 1}, element[2];
+    if (t->home_of_cell || !t->is_settled || home->first == NO_HOME || home->rank > 2 || ranks > UINT16_MAX) return;
+    for (int32_t k = 0; k < home->rank; k++) cells[2 - home->rank + k] = home->shape[k] / home->cell[k];
+    if (cells[0] == 0 || cells[1] == 0 || cells[0] > CELLS_IN_TABLE / cells[1]) return;
+    t->home_of_cell = malloc((size_t)(cells[0] * cells[1]) * sizeof *t->home_of_cell);
+    for (int64_t n = 0; t->home_of_cell && n < cells[0] * cells[1]; n++) {
+        const int64_t cell[2] = {n / cells[1], n % cells[1]};
+        for (int32_t k = 0; k < home->rank; k++) element[k] = cell[2 - home->rank + k] * home->cell[k];
+        t->home_of_cell[n] = (uint16_t)ptoi_home_of(home, ranks, element);
+    }
 }
 
 bool ptoi_dist_spread(struct dist *d, struct tensor *t)
@@ -40,7 +64,7 @@ bool ptoi_dist_spread(struct dist *d, struct tensor *t)
     struct box all = {{0}, {0}};
     for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
     t->is_everywhere = ptoi_copies_add_everywhere(&d->copies, &t->copies, &t->home, &all);
-    if (!t->is_everywhere) ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
+    if (!t->is_everywhere) fail_memory(d);
     return t->is_everywhere;
 }
 
@@ -56,11 +80,8 @@ void ptoi_dist_forget(struct dist *d, uint32_t buffer)
     give_tensor(d, t);
 }
 
-struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home)
+static void give_to_buffer(struct dist *d, struct tensor *t, uint32_t buffer)
 {
-    const uint32_t buffer = ptoi_orch_holder(&d->core->orch, base);
-    struct tensor *t = make(d, base, bytes, home);
-    if (!t) return NULL;
     ptoi_dist_forget(d, buffer);
     d->heap[buffer] = t;
     t->buffer = buffer;
@@ -68,6 +89,41 @@ struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const st
     t->link = &d->alive;
     if (t->next) t->next->link = &t->next;
     d->alive = t;
+}
+
+struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home)
+{
+    struct tensor *t = make(d, base, bytes, home);
+    if (t) give_to_buffer(d, t, ptoi_orch_holder(&d->core->orch, base));
+    return t;
+}
+
+/* Members of dimensions that it has not are not set: many such tensors are made. */
+struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, uint32_t buffer, int32_t rank,
+                                   int32_t unit, const int64_t *shape)
+{
+    struct tensor *const t = take_tensor(d);
+    if (!t) {
+        fail_memory(d);
+        return NULL;
+    }
+    t->number = d->tensors++;
+    t->is_everywhere = t->is_written = t->is_lent = t->is_awaited = t->is_counted = false;
+    t->is_settled = true;
+    t->base = base;
+    t->bytes = bytes;
+    t->home.rank = rank;
+    t->home.unit = unit;
+    t->home.first = NO_HOME;
+    for (int32_t k = 0; k < rank; k++) {
+        t->home.shape[k] = t->home.cell[k] = shape[k];
+        t->home.grid[k] = 1;
+    }
+    t->copies = (struct tensor_copies){0};
+    t->home_of_cell = NULL;
+    t->source = (struct dist_source){0};
+    t->owned = t->touched = 0;
+    give_to_buffer(d, t, buffer);
     return t;
 }
 

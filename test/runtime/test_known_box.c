@@ -2,8 +2,9 @@
 #include "dist/dist.h"
 #include "pick.h"
 #include "unit.h"
+#include <stdlib.h>
 
-enum { VIEWS = 20000, LATER = 8 };
+enum { VIEWS = 20000, LATER = 8, RANKS = 5 };
 
 static int64_t below(int64_t n) { return pick(0, n - 1); }
 
@@ -59,12 +60,12 @@ static bool is_same(const struct box *a, const struct box *b, int32_t rank)
 }
 
 /* The home is that of the cell. */
-static bool find(const struct known_box *known, const PTOTaskParam *p, struct box *box)
+static bool find(struct known_box *known, const PTOTaskParam *p, struct box *box)
 {
-    enum { RANKS = 5 };
     if (ptoi_known_form(p) != known->form) return false;
     const uint64_t begin = ptoi_known_box_begin(known, p);
     const int32_t home = begin == NO_ELEMENT ? NO_BOX : ptoi_known_box_home(known, begin, RANKS);
+    if (begin != NO_ELEMENT) EXPECT_EQ(ptoi_known_box_near_home(known, begin, RANKS), home);
     if (home == NO_BOX) return false;
     ptoi_known_box_write(known, begin, box);
     EXPECT_EQ(home, ptoi_home_of_box(&known->tensor->home, RANKS, box));
@@ -73,7 +74,7 @@ static bool find(const struct known_box *known, const PTOTaskParam *p, struct bo
 
 TEST(a_later_view_has_the_box_that_a_look_finds)
 {
-    int64_t found = 0, moved = 0;
+    int64_t found = 0, moved = 0, tiled = 0;
     rng_state = 1;
     for (int i = 0; i < VIEWS; i++) {
         struct tensor t = any_tensor();
@@ -82,7 +83,10 @@ TEST(a_later_view_has_the_box_that_a_look_finds)
         int64_t shape[PTO_MAX_RANK], stride[PTO_MAX_RANK];
         PTOTaskParam p = any_view(&t, shape, stride);
         if (!look(&t, &p, &first)) continue;
+        for (int32_t k = 0; i % 2 > 0 && k < t.home.rank; k++) t.home.cell[k] = first.high[k] - first.low[k];
+        if (below(4) > 0) ptoi_dist_make_homes(&t, RANKS);
         ptoi_known_box_learn(&known, &p, 0, p.buffer, &t, &first);
+        tiled += known.tiles.home != NULL;
         for (int k = 0; k < LATER; k++) {
             p.at = below(40);
             if (!find(&known, &p, &later)) continue;
@@ -91,9 +95,13 @@ TEST(a_later_view_has_the_box_that_a_look_finds)
             found++;
             moved += !is_same(&later, &first, t.home.rank);
         }
+        EXPECT_EQ(ptoi_known_box_near_home(&known, known.elements + (uint64_t)below(9), RANKS), NO_BOX);
+        EXPECT_EQ(ptoi_known_box_near_home(&known, (uint64_t)-1 - (uint64_t)below(9), RANKS), NO_BOX);
+        free(t.home_of_cell);
     }
     EXPECT(found > VIEWS / 4);
     EXPECT(moved > VIEWS / 8);
+    EXPECT(tiled > VIEWS / 200);
 }
 
 /* What may have changed since then. */

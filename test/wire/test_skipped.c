@@ -1,4 +1,5 @@
-/* test_skipped.c - a rank passes a task of another rank in one pass, exactly where nothing is asked of it. */
+/* test_skipped.c - a rank passes a task of another rank in one pass, exactly where nothing is asked of it.  The others
+ * may look at the same task, and agree on its words. */
 #include "api/runtime.h"
 #include "local_wire.h"
 #include "pick.h"
@@ -7,6 +8,8 @@
 enum { RANKS = 3, WIDTH = 8, TILES = 12, CELLS = TILES * WIDTH, TASKS = 400 };
 
 struct shared {
+    bool makes_buffers; /* a task reads the first parameter and makes a buffer, which the last one reads */
+    bool writes_twice;  /* and two tasks between them write it */
     bool reads_results; /* the first parameter lies in the second matrix: bytes have copies when they are written */
     double result[CELLS];
     int64_t skipped[RANKS], expected[RANKS];
@@ -27,26 +30,78 @@ static int add(const PTOArg *a)
 }
 static const PTOKernel adds = {.name = "add", .worker = PTO_WORKER_VECTOR, .fn = add};
 
+/* in tile, out tile */
+static int copy(const PTOArg *a)
+{
+    for (int64_t i = 0; i < WIDTH; i++) ((double *)a[1].ptr)[i] = 3 * ((double *)a[0].ptr)[i];
+    return 0;
+}
+static const PTOKernel copies = {.name = "copy", .worker = PTO_WORKER_VECTOR, .fn = copy};
+
+/* inout tile */
+static int halve(const PTOArg *a)
+{
+    for (int64_t i = 0; i < WIDTH; i++) ((double *)a[0].ptr)[i] *= 0.5;
+    return 0;
+}
+static const PTOKernel halves = {.name = "halve", .worker = PTO_WORKER_VECTOR, .fn = halve};
+
+enum { NOT_SKIPPED = -1000 };
+static int64_t refuse(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    (void)o, (void)kernel, (void)params, (void)count;
+    return NOT_SKIPPED;
+}
+
 static int home_of(int64_t tile) { return (int)(tile % RANKS); }
+
+/* true: it was skipped, or held back in one pass. */
+static bool submit(PTORuntime *rt, const struct program *p, const PTOKernel *kernel, const PTOTaskParam *params,
+                   int32_t count, int64_t *number)
+{
+    const int64_t skipped = p->rank < 0 ? NOT_SKIPPED : ptoi_dist_skip(rt->dist, kernel, params, count, refuse);
+    if (skipped != NOT_SKIPPED) EXPECT_EQ(skipped, *number);
+    if (skipped == NOT_SKIPPED && pto_submit_task(rt, kernel, params, count) != *number) _exit(4);
+    ++*number;
+    return skipped != NOT_SKIPPED;
+}
+
+/* The first task of a kernel is looked at, and the first one that writes the matrix.  All ranks are one line. */
+static void count_task(const struct program *p, bool is_skipped, bool is_expected)
+{
+    if (p->rank < 0) return;
+    p->shared->skipped[p->rank] += is_skipped;
+    p->shared->expected[p->rank] += is_expected;
+}
 
 static void orchestrate(PTORuntime *rt, void *arg)
 {
     struct program *p = arg;
+    int64_t number = 0;
     rng_state = 7;
     for (int64_t n = 0; n < TASKS; n++) {
         const int64_t from = pick(0, TILES - 1), to = pick(0, TILES - 1);
+        const bool is_far = home_of(from) != p->rank, are_far = is_far && home_of(from) == home_of(to);
         PTOTaskParam params[] = {
             PTO_INPUT(p->shared->reads_results ? p->c : p->a, from * WIDTH, PTO_ARRAY(PTO_F64, WIDTH)),
             PTO_INOUT(p->c, to * WIDTH, PTO_ARRAY(PTO_F64, WIDTH)), PTO_SCALAR(n % 5)};
-        if (p->rank >= 0 && ptoi_dist_skip(rt->dist, &adds, params, 3)) {
-            EXPECT_EQ(rt->dist->number, n);
-            p->shared->skipped[p->rank]++;
-        } else if (pto_submit_task(rt, &adds, params, 3) != n) {
-            _exit(4);
+        void *made = NULL;
+        PTOTaskParam makes[] = {params[0], PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F64, WIDTH))};
+        PTOTaskParam reads[] = {PTO_INPUT_OF(NULL, 0, PTO_ARRAY(PTO_F64, WIDTH))};
+        if (p->shared->makes_buffers) {
+            pto_scope_begin(rt);
+            const bool is_held = submit(rt, p, &copies, makes, 2, &number);
+            count_task(p, is_held, n > 0 && is_far);
+            reads[0].buffer = made;
+            params[0] = reads[0];
         }
-        /* The first task is looked at, and the first one that writes the matrix.  All ranks are one line. */
-        if (p->rank >= 0)
-            p->shared->expected[p->rank] += n > 0 && home_of(from) == home_of(to) && home_of(to) != p->rank;
+        if (p->shared->writes_twice) {
+            PTOTaskParam writes[] = {PTO_INOUT(made, 0, PTO_ARRAY(PTO_F64, WIDTH))};
+            submit(rt, p, &halves, writes, 1, &number); /* it says where the buffer lives */
+            count_task(p, submit(rt, p, &halves, writes, 1, &number), is_far);
+        }
+        count_task(p, submit(rt, p, &adds, params, 3, &number), n > 0 && are_far);
+        if (p->shared->makes_buffers) pto_scope_end(rt);
     }
 }
 
@@ -74,12 +129,12 @@ static int run_rank(struct wire *w, int rank, void *arg)
 }
 
 /* The results are those of one rank, and the ranks agree. */
-static struct shared *run(bool reads_results)
+static struct shared *run(struct shared what)
 {
     static double a[CELLS], c[CELLS];
     static struct shared *s;
     if (!s) s = ranks_share(sizeof *s);
-    *s = (struct shared){.reads_results = reads_results};
+    *s = what;
     EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = RANKS, .slots = 4, .seed = 5, .latest = 3}, run_rank, s), 0);
     struct program alone = {.shared = s, .a = a, .c = c, .rank = -1};
     PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
@@ -92,7 +147,7 @@ static struct shared *run(bool reads_results)
 
 TEST(a_task_of_which_a_rank_needs_nothing_is_skipped)
 {
-    const struct shared *s = run(false);
+    const struct shared *s = run((struct shared){.makes_buffers = false});
     for (int k = 0; k < RANKS; k++) {
         EXPECT(s->expected[k] > TASKS / 10);
         EXPECT_EQ(s->skipped[k], s->expected[k]);
@@ -102,9 +157,35 @@ TEST(a_task_of_which_a_rank_needs_nothing_is_skipped)
 /* A rank that has a copy of what the task writes must forget it. */
 TEST(a_write_to_bytes_of_which_there_are_copies_is_not_skipped)
 {
-    const struct shared *s = run(true);
+    const struct shared *s = run((struct shared){.reads_results = true});
     for (int k = 0; k < RANKS; k++) {
         EXPECT(s->skipped[k] > 0);
         EXPECT(s->skipped[k] < s->expected[k]);
     }
+}
+
+/* Tasks that make buffers are held back in one pass, and skipped with the task that reads these. */
+TEST(tasks_with_a_buffer_between_them_are_skipped)
+{
+    const struct shared *s = run((struct shared){.makes_buffers = true});
+    for (int k = 0; k < RANKS; k++) {
+        EXPECT(s->expected[k] > TASKS / 2);
+        EXPECT_EQ(s->skipped[k], s->expected[k]);
+    }
+}
+
+TEST(tasks_that_write_a_made_buffer_are_skipped)
+{
+    const struct shared *s = run((struct shared){.makes_buffers = true, .writes_twice = true});
+    for (int k = 0; k < RANKS; k++) {
+        EXPECT(s->expected[k] > TASKS);
+        EXPECT(s->skipped[k] > s->expected[k] * 9 / 10);
+        EXPECT(s->skipped[k] <= s->expected[k]);
+    }
+}
+
+TEST(a_made_buffer_whose_maker_reads_copies_is_right)
+{
+    const struct shared *s = run((struct shared){.makes_buffers = true, .reads_results = true});
+    for (int k = 0; k < RANKS; k++) EXPECT(s->skipped[k] > 0);
 }

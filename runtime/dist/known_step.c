@@ -1,0 +1,161 @@
+/* known_step.c - see known_step.h. */
+#include "known_step.h"
+#include <pto/pto_arithmetic.h>
+
+enum { MOST_WORDS = 64 /* a bit of `own` for each */ };
+
+/* The form that is being made. */
+struct form {
+    struct dist *dist;
+    struct known_kernel *kernel;
+    struct known_step *step;
+};
+
+static void add(struct form *f, uint64_t word)
+{
+    f->step->words++;
+    ptoi_ask(&f->dist->asked, word);
+}
+
+static void add_head(struct form *f, uint64_t head)
+{
+    f->step->words++;
+    ptoi_ask_item(&f->dist->asked, head);
+}
+
+/* A word that each step has for itself: its key. */
+static uint64_t add_own(struct form *f)
+{
+    struct asked *const a = &f->dist->asked;
+    const uint64_t key = asked_key(a->row, a->position);
+    f->step->own |= UINT64_C(1) << f->step->words;
+    add(f, 0);
+    return key;
+}
+
+static void add_ranks(struct form *f, int32_t ranks)
+{
+    for (int32_t i = 0; i < ranks; i++) {
+        add_head(f, asked_head(ASKED_RANK, 0, 1, 0, 0));
+        add_own(f);
+    }
+}
+
+/* ---- buffers that tasks make ------------------------------------------------------------------------------------- */
+
+static bool learn_made(struct known_made *m, const PTOTaskParam *p)
+{
+    int64_t elements = 1;
+    m->form = ptoi_known_form(p);
+    if (p->rank < 1 || p->rank > FORM_RANK || !p->shape || p->type >= PTO_TYPE_COUNT || p->at != 0) return false;
+    ptoi_form_extents(p, m->view);
+    for (int n = 0; n < p->rank; n++) {
+        if (p->shape[n] < 1 || __builtin_mul_overflow(elements, p->shape[n], &elements)) return false;
+        m->view[p->rank + n] = n + 1 < p->rank ? p->shape[n + 1] : 1;
+        if (p->stride && p->stride[n] != m->view[p->rank + n]) return false;
+    }
+    return !__builtin_mul_overflow(elements, pto_type_bytes((PTOType)p->type), &m->bytes);
+}
+
+bool ptoi_known_made_is(const struct known_made *m, const struct tensor *t)
+{
+    const int32_t rank = (int32_t)(m->form >> 16 & 0xff);
+    if (t->bytes != m->bytes || t->home.rank != rank || t->home.unit != pto_type_bytes((PTOType)(m->form >> 8 & 0xff)))
+        return false;
+    for (int32_t n = 0; n < rank; n++)
+        if (t->home.shape[n] != m->view[n] || t->home.cell[n] != m->view[n]) return false;
+    return true;
+}
+
+static bool add_made(struct form *f, const PTOTaskParam *p, int32_t index)
+{
+    struct known_step *const k = f->step;
+    struct known_made *const m = &f->kernel->made[index];
+    const bool is_new = p->kind == PTO_PARAM_OUTPUT;
+    if (!learn_made(m, p)) return false;
+    if (is_new) {
+        void *base;
+        if (!p->ref) return false;
+        memcpy(&base, p->ref, sizeof base);
+        if (base) return false;
+        k->kind[index] = NEW_KIND;
+        add_head(f, asked_head(ASKED_OUTPUT, index, p->rank, 0, 0));
+    } else {
+        const struct tensor *const t = ptoi_dist_tensor(f->dist, p->buffer);
+        if (!t || t->buffer == 0 || t->base != p->buffer || !ptoi_known_made_is(m, t)) return false;
+        const uint64_t row = asked_row(asked_head(ASKED_BOX, index, p->rank + 1, p->kind, 0));
+        k->kind[index] = MADE_KIND;
+        k->own |= UINT64_C(1) << k->words;
+        k->key[index] = asked_key(row, 0);
+        add_head(f, row);
+        f->dist->asked.sum -= row * k->key[index]; /* the head has the number of the tensor: it is the step's own */
+    }
+    for (int32_t n = 0; n < p->rank; n++) add(f, (uint64_t)m->view[n]);
+    if (!is_new) add(f, 0);
+    f->kernel->box[index].form = NO_FORM; /* where there is a box, it is the form */
+    return true;
+}
+
+/* ---- the form ---------------------------------------------------------------------------------------------------- */
+
+static bool add_box(struct form *f, const struct known_box *box)
+{
+    if (f->step->words + box->words > MOST_WORDS) return false;
+    add_head(f, box->item[0]);
+    for (uint64_t i = 1; i + 1 < box->words; i++) add(f, box->item[i]);
+    add_own(f);
+    return true;
+}
+
+static bool add_param(struct form *f, const PTOTaskParam *p, int32_t index)
+{
+    struct known_step *const k = f->step;
+    const struct known_box *const box = &f->kernel->box[index];
+    if (k->words + 2 + PTO_MAX_RANK > MOST_WORDS) return false;
+    k->kind[index] = p->kind;
+    f->kernel->made[index].form = NO_FORM;
+    switch (p->kind) {
+    case PTO_PARAM_SCALAR:
+        add_head(f, asked_head(ASKED_SCALAR, index, 1, 0, 0));
+        k->key[index] = add_own(f);
+        return true;
+    case PTO_PARAM_PRIORITY:
+    case PTO_PARAM_NAME: add_head(f, asked_head(ASKED_PARAM, index, 0, p->kind, 0)); return true;
+    case PTO_PARAM_INPUT:
+    case PTO_PARAM_OUTPUT:
+    case PTO_PARAM_INOUT:
+    case PTO_PARAM_ACC:
+        if (ptoi_known_form(p) == box->form && ptoi_known_box_is_like(box, p)) {
+            k->kind[index] = TENSOR_KIND;
+            return add_box(f, box);
+        }
+        return p->kind != PTO_PARAM_ACC && add_made(f, p, index);
+    default: return false;
+    }
+}
+
+bool ptoi_known_step_learn(struct dist *d, struct known_kernel *kernel, const PTOTaskParam *params, int32_t count,
+                           int32_t ranks)
+{
+    struct known_step *const k = &kernel->step;
+    struct asked *const a = &d->asked;
+    struct form f = {.dist = d, .kernel = kernel, .step = k};
+    k->count = NOT_KNOWN;
+    if (count > KNOWN_BOXES) return false;
+    a->end = a->begin;
+    a->sum = 0;
+    k->first_word = a->begin;
+    k->last_use = a->begin + FORM_WORDS;
+    k->words = k->own = 0;
+    add_head(&f, asked_head(ASKED_TASK, 0, 1, 0, 0));
+    add(&f, kernel->name);
+    for (int32_t i = 0; i < count; i++)
+        if (!add_param(&f, &params[i], i)) return false;
+    if (k->words + 2 * (uint64_t)ranks > MOST_WORDS) return false;
+    add_ranks(&f, ranks);
+    k->sum = a->sum;
+    k->count = count;
+    k->ranks = ranks;
+    a->begin = a->end; /* they stay, and belong to no step */
+    return true;
+}

@@ -1,0 +1,63 @@
+/* skipped.h - what a task leaves of which this rank neither executes, sends nor keeps anything: its step, and its
+ * number.
+ *
+ * Owner      the orchestrator.
+ * Blocks     never.
+ * Tests      test/wire/test_skipped.c */
+#ifndef PTOI_SKIPPED_H
+#define PTOI_SKIPPED_H
+#include "known_step.h"
+#include "submit/failing.h"
+
+/* hold.c: the task makes buffers, and its other tensors are like those of the kernel's last task and lie elsewhere: it
+ * is held back (held.h), with the number d->number.  false: it has to be looked at, or the run has failed. */
+bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count);
+
+/* false: something has to be done before the next task. */
+static inline bool ptoi_dist_may_skip(const struct dist *d)
+{
+    return !d->plan && !d->packs && !ptoi_orch_has_failed(&d->core->orch) && !ptoi_dist_is_time_to_compare(d);
+}
+
+/* The rank executes the next so many tasks: the number of the last one. */
+static inline int64_t ptoi_dist_skip_tasks(struct dist *d, int32_t rank, int64_t count)
+{
+    const int64_t end = load_relaxed(&d->tasks) + count; /* relaxed: see dist.h */
+    store_relaxed(&d->tasks, end);                       /* likewise */
+    d->tasks_of[rank] += count;
+    return end - 1;
+}
+
+/* A pass over the parameters of a task: it is as it should be; it concerns this rank, or has to be looked at; it is
+ * not like the last one of its kernel. */
+enum passed { PASSED, CONCERNS_US, HAS_OTHER_FORM };
+
+/* A word that a step has for itself. */
+struct own_words {
+    uint64_t *next, sum;
+};
+static inline void ptoi_dist_add_own(struct own_words *w, uint64_t word, uint64_t key)
+{
+    *w->next++ = word;
+    w->sum += word * key;
+}
+
+/* The step of a task of the kernel; its own words are those of asked from `begin` on. */
+static inline void ptoi_dist_skip_step(struct dist *d, const struct known_kernel *known, const PTOSite *site,
+                                       uint64_t sum, uint64_t own)
+{
+    const struct known_step *const k = &known->step;
+    struct asked *const a = &d->asked;
+    d->hash = ptoi_dist_mix(d->hash, sum + k->words);
+    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = d->hash,
+                                                      .site = site,
+                                                      .name = known->text,
+                                                      .first_word = k->first_word,
+                                                      .words = k->words,
+                                                      .own = k->own,
+                                                      .first_own = a->begin};
+    a->begin += own;
+    a->end = a->begin;
+}
+
+#endif
