@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SEGMENTS = 1 << 16 };
+enum {
+    MOST_SEGMENTS = 1 << 16,
+    MOST_EQUAL = 8 /* needs in a row, over ten times the segments: each iteration is a segment by then */
+};
 
 static void drop_message(void *cx, const struct diag_message *m)
 {
@@ -42,12 +45,14 @@ static int64_t least_ring(const struct options *o, const struct codegen_run *run
 
 static int fewest_segments(const struct options *o, const struct codegen_run *run)
 {
-    int64_t best, now;
-    int fewest = 1, fails = 1, fits = 0;
+    int64_t best, now, before = -1;
+    int fewest = 1, fails = 1, fits = 0, equal = 0;
     if ((best = least_ring(o, run, 1)) <= o->heap_bytes) return 1;
     for (int m = 2; m < MOST_SEGMENTS && fits == 0; m = m < 4 ? m + 1 : m + m / 3) {
         now = least_ring(o, run, m);
-        if (now < 0 || now > 2 * best) break;
+        equal = now == before ? equal + 1 : 0;
+        if (now < 0 || now > 2 * best || equal == MOST_EQUAL) break;
+        before = now;
         if (now < best) best = now, fewest = m;
         *(now <= o->heap_bytes ? &fits : &fails) = m;
     }
