@@ -1,5 +1,5 @@
 /* adjoint.c - the adjoint of a kernel in index notation with respect to one of its formals.
- * Idea       the order of things: the kernel's statements, what depends on x, the way back through them, the
+ * Idea       the order of things: the kernel's statements, what depends on x, the backward pass through them, the
  *            statements that write the gradient, and what of all that is needed.
  * Owner      struct adjoint, in the front end's arena.
  * Invariant  nothing is reported here: the caller knows the place.

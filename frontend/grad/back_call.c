@@ -1,4 +1,4 @@
-/* back_call.c - one call on the way back: the calls that carry the gradients of what it wrote to what it read.
+/* back_call.c - one call in the backward pass: the calls that carry the gradients of what it wrote to what it read.
  * Idea       of a kernel by index an adjoint for each formal that has a gradient, in the form that overwrites where the
  *            bar is met first; of another kernel the one of its `@adjoint`; of a function its gradient.  What the call
  *            wrote had no value before: its bar ends here, or begins again with zeros where something before has to do
@@ -27,7 +27,7 @@ static const char *new_tensor(struct gradient *g, struct step *s, int i, const c
     const char *name = text_fresh(g, base), *type = text_region_type(g, p, true);
     if (!type) {
         grad_refuse(g, DIAG_E99, s->call_ast->at, "let its extents be made of formals and constants",
-                    "the argument '%s' has extents that are not seen on the way back", p->base->symbol->name);
+                    "the argument '%s' has extents that are not seen in the backward pass", p->base->symbol->name);
         return NULL;
     }
     strbuf_printf(&g->out, "let %s: %s;\n", name, type);

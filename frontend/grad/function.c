@@ -1,7 +1,7 @@
-/* function.c - the gradient of a function as an item: its head, the way forth, the way back.
+/* function.c - the gradient of a function as an item: its head, the forward pass, the backward pass.
  * Idea       all formals of the function, then `in y_bar` for what it writes or returns, then the gradients.  It is
- *            printed twice: the first time finds out which of the bars that are given must be copied, as the way back
- *            changes them.
+ *            printed twice: the first time finds out which of the bars that are given must be copied, as the backward
+ *            pass changes them.
  * Tests      test/lit/grad/
  */
 #include "parts.h"
@@ -143,7 +143,7 @@ static bool print_head(struct gradient *g, struct numbers *numbers, struct strbu
 
 /* ---- the body ---------------------------------------------------------------------------------------------------- */
 
-/* Bars that are given and that the way back changes: `written` has those that the first time found. */
+/* Bars that are given and that the backward pass changes: `written` has those that the first time found. */
 static bool copy_given(struct gradient *g, const struct ptrmap *written)
 {
     for (size_t i = 0; i < g->tensors.count; i++) {

@@ -1,9 +1,9 @@
-/* plan.c - which loops keep the values of a few iterations only, and make those of the others again.
- * Idea       a loop of n iterations runs in segments of c.  The way forth keeps values in arrays of c elements, which
- *            each segment writes anew, and copies before each segment but the last one what it changes.  The way back
- *            takes the segments from the last to the first: it runs the body of a segment once more, on those copies,
- *            and then goes back through it.  The last segment is not run again, so one segment is the plan that keeps
- *            all.
+/* plan.c - loops that keep the values of a few iterations only, and recompute those of the others.
+ * Idea       a loop of n iterations runs in segments of c.  The forward pass keeps values in arrays of c elements,
+ *            which each segment overwrites, and before each segment but the last it copies the tensors that the loop
+ *            changes.  The backward pass takes the segments from the last to the first: it runs the body of a segment
+ *            again, on those copies, and then the adjoints of its iterations.  The last segment is not run again, so a
+ *            plan with one segment keeps everything.
  * Invariant  a tensor that the body reads has the same value when the body runs again: nothing can write it later, or
  *            the body uses a copy under another name.
  * Tests      test/lit/grad/segments.pto
@@ -40,7 +40,7 @@ static bool is_declared_inside(struct gradient *g, const struct plan *p, const s
     return b && order_encloses(p->loop->blocks[0], b);
 }
 
-/* What another run of the body could not repeat. */
+/* Refuses expressions whose value another run of the body could not repeat. */
 static bool look(void *cx, struct ast *n)
 {
     const struct looking *l = cx;
@@ -63,7 +63,7 @@ static bool is_written_place(const struct step *s, int k)
     return active_writes(active_direction(s, k)) || active_direction(s, k) == DIR_OWN;
 }
 
-/* Is the value that a step of the body meets or leaves there the last one? */
+/* Is the value that a step of the body reads, or writes, never overwritten later? */
 static bool is_stable(struct gradient *g, const struct plan *p, const struct tensor *t)
 {
     if (t->symbol->is_var) return false;
@@ -85,7 +85,7 @@ static bool is_stable(struct gradient *g, const struct plan *p, const struct ten
     return true;
 }
 
-/* Has all of it surely a value before the loop? */
+/* Is the whole tensor written before the loop, on every path? */
 static bool is_written_before(struct gradient *g, const struct plan *p, const struct tensor *t)
 {
     if (t->is_formal && t->symbol->dir != DIR_OUT) return true;
@@ -100,7 +100,7 @@ static bool is_written_before(struct gradient *g, const struct plan *p, const st
     return false;
 }
 
-/* Does each iteration begin by writing all of it? */
+/* Does each iteration write the whole tensor before it uses it? */
 static bool begins_anew(struct gradient *g, const struct plan *p, const struct tensor *t)
 {
     for (size_t i = 0; i < g->calls.count; i++) {
@@ -205,9 +205,9 @@ static bool name_segments(struct gradient *g, struct plan *p)
     int64_t count;
     if (!low || !high || !by || !size_is_const(by, &p->step) || p->step == 0)
         return refuse(g, p, n->at, "a step that is no constant");
-    const struct size *way = p->step > 0 ? size_sub(t, high, low) : size_sub(t, low, high);
+    const struct size *distance = p->step > 0 ? size_sub(t, high, low) : size_sub(t, low, high);
     const struct size *all =
-        way ? size_binary(t, SIZE_CEIL_DIV, way, size_const(t, p->step > 0 ? p->step : -p->step)) : NULL;
+        distance ? size_binary(t, SIZE_CEIL_DIV, distance, size_const(t, p->step > 0 ? p->step : -p->step)) : NULL;
     p->low = text_size(g, low, false);
     p->high = text_size(g, high, false);
     p->all = all ? text_size(g, all, false) : NULL;
@@ -248,7 +248,7 @@ bool plan_begin(struct gradient *g, struct step *loop)
     return true;
 }
 
-/* Nothing of the loop is kept: it needs no segments. */
+/* Takes the segments away from a loop of which nothing is kept. */
 void plan_forget(struct step *loop)
 {
     struct plan *p = loop->plan;
@@ -385,7 +385,7 @@ static const char *end_of_comment(const char *at)
     return !end ? at + strlen(at) : at[1] == '/' ? end : end + 2;
 }
 
-/* The text with the names of copies in the place of those of the tensors. */
+/* The text, in which the names of copies replace those of the tensors. */
 static void rename_tensors(const struct plan *p, const char *text, struct strbuf *out)
 {
     for (const char *at = text, *end; *at; at = end) {
@@ -403,7 +403,7 @@ static void rename_tensors(const struct plan *p, const char *text, struct strbuf
     }
 }
 
-/* Before a segment of the way forth; in the way back, what the body works on. */
+/* forth: the copies before a segment of the forward pass; back: the tensors that the body then works on. */
 static void print_copies(struct gradient *g, struct plan *p, struct strbuf *forth, struct strbuf *back)
 {
     for (size_t i = 0; i < p->remade.count; i++) {
@@ -428,7 +428,7 @@ static void print_copies(struct gradient *g, struct plan *p, struct strbuf *fort
     }
 }
 
-/* Statements that are calls, in what was printed. */
+/* The number of statements in the text that are calls. */
 static int calls_of(const char *text)
 {
     int count = 0;
@@ -436,7 +436,8 @@ static int calls_of(const char *text)
     return count;
 }
 
-/* "h_found, z_kept": what is declared before the loop; copies: those of the way forth, else the rest. */
+/* "h_found, z_kept": the arrays that are declared before the loop; of_copies: those of copies before segments, else the
+ * others. */
 static const char *names_of(struct gradient *g, const struct plan *p, bool of_copies)
 {
     STRBUF(names);
