@@ -42,7 +42,7 @@ static void add_function(struct grads *all, struct ast *item, struct ast *attr, 
         return;
     }
     ptrmap_set(&all->names, name, all);
-    if (function_print(all, item->symbol, name, x, how, count, false, attr->at) && !adds && is_compared(c, item))
+    if (function_print(all, item->symbol, name, x, how, count, attr->at) && !adds && is_compared(c, item))
         check_print(all, item, attr);
 }
 

@@ -297,6 +297,6 @@ int kernels_original(const struct symbol *kernel, const struct symbol *f, bool *
 const char *function_inner(struct gradient *caller, struct symbol *orch, struct symbol **x, const enum adds *adds,
                            int x_count, struct span at);
 bool function_print(struct grads *all, struct symbol *orch, const char *name, struct symbol **x, const enum adds *adds,
-                    int x_count, bool is_inner, struct span at);
+                    int x_count, struct span at);
 
 #endif

@@ -240,7 +240,7 @@ bool plan_begin(struct gradient *g, struct step *loop)
     p->begins_at = loop->first_text.length;
     if (!find_remade(g, p) || !name_segments(g, p)) {
         vec_free(&p->remade);
-        if (!p->why || g->keep < 0) return true; /* where none is asked for, all of it is kept */
+        if (!p->why || g->keep < 0 || g->is_inner) return true; /* where none is asked for, all of it is kept */
         return grad_refuse(g, DIAG_E99, p->why_at, "write '@keep(0)', which keeps all, or none at all",
                            "'@keep' of a loop with %s is not built yet", p->why);
     }
