@@ -271,7 +271,9 @@ const struct adjoint *adjoint_of(struct front *front, const struct checked *chec
 const char *adjoint_name(struct front *front, const struct adjoint *a, enum adjoint_form form)
 {
     char *name = arena_printf(front->mem, "%s_adj_%s%s", a->kernel->name, a->kernel->formals[a->x]->name,
-                              form == ADJOINT_ADDS ? "_add" : "");
+                              form == ADJOINT_ADDS          ? "_add"
+                              : form == ADJOINT_ACCUMULATES ? "_acc"
+                                                            : "");
     for (char *c = name; *c; c++)
         if (*c == '>') memmove(c, c + 1, strlen(c));
     for (char *c = name; *c; c++)

@@ -68,7 +68,8 @@ struct adjoint {
     const struct adjoint_body *body; /* of adjoint*.c */
 };
 
-enum adjoint_form { ADJOINT_OVERWRITES, ADJOINT_ADDS };
+/* The gradient is `out`, `inout` or `acc`. */
+enum adjoint_form { ADJOINT_OVERWRITES, ADJOINT_ADDS, ADJOINT_ACCUMULATES };
 
 /* The adjoint of a kernel in index notation, checked without an error, with respect to its formal x, a tensor of
  * floats that is no pure `out` (of an `out`: ADJOINT_ZERO).  Never NULL; equal for equal questions, but made anew for

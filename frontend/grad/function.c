@@ -230,7 +230,8 @@ static int64_t keep_of(const struct symbol *orch, int64_t of_caller)
 }
 
 static bool print_gradient(struct grads *all, struct symbol *orch, const char *name, struct symbol **x,
-                           const enum adds *adds, int x_count, bool is_inner, int64_t keep, struct span at)
+                           const enum adds *adds, int x_count, bool is_inner, int64_t keep, bool is_any_order,
+                           struct span at)
 {
     struct ptrmap written = {.mem = all->c->mem};
     bool is_good = true, again = true;
@@ -239,6 +240,7 @@ static bool print_gradient(struct grads *all, struct symbol *orch, const char *n
         struct gradient g = new_gradient(all, orch, name, x, adds, x_count);
         g.is_inner = is_inner;
         g.keep = keep;
+        g.is_any_order = is_any_order;
         g.segments = keep >= 0 ? 0 : all->c->options->grad_segments;
         g.at = at;
         again = false;
@@ -249,10 +251,18 @@ static bool print_gradient(struct grads *all, struct symbol *orch, const char *n
     return is_good;
 }
 
+/* `@order("any")` */
+static bool has_any_order(const struct symbol *orch)
+{
+    for (const struct ast *a = orch->decl->attrs; a; a = a->next)
+        if (strcmp(a->name, "order") == 0) return true;
+    return false;
+}
+
 bool function_print(struct grads *all, struct symbol *orch, const char *name, struct symbol **x, const enum adds *adds,
                     int x_count, struct span at)
 {
-    return print_gradient(all, orch, name, x, adds, x_count, false, keep_of(orch, -1), at);
+    return print_gradient(all, orch, name, x, adds, x_count, false, keep_of(orch, -1), has_any_order(orch), at);
 }
 
 /* ---- functions that are called ----------------------------------------------------------------------------------- */
@@ -260,6 +270,7 @@ bool function_print(struct grads *all, struct symbol *orch, const char *name, st
 static const char *key_of(struct gradient *g, struct symbol **x, const enum adds *adds, int x_count, int64_t keep)
 {
     STRBUF(text);
+    if (g->is_any_order) strbuf_puts(&text, "_any");
     if (keep > 0) strbuf_printf(&text, "_keep_%lld", (long long)keep);
     for (int i = 0; i < x_count; i++)
         strbuf_printf(&text, "_%s%s", x[i]->name, adds[i] == ADDS && !active_writes(x[i]->dir) ? "_add" : "");
@@ -289,7 +300,8 @@ const char *function_inner(struct gradient *caller, struct symbol *orch, struct 
     struct symbol **copy = arena_array(caller->mem, struct symbol *, x_count + 1);
     for (int i = 0; i < x_count; i++) copy[i] = x[i];
     all->depth++;
-    const bool is_good = print_gradient(all, orch, new->name, copy, adds, x_count, true, keep, at);
+    const bool is_good =
+        print_gradient(all, orch, new->name, copy, adds, x_count, true, keep, caller->is_any_order, at);
     all->depth--;
     new->is_open = false;
     if (!is_good) caller->failed = true;

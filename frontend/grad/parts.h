@@ -121,6 +121,7 @@ struct gradient {
     enum adds *adds;
     int x_count;
     bool is_inner;                 /* for a caller's gradient: nothing is returned, and nothing exported */
+    bool is_any_order;             /* additions to a gradient may be reordered: `@order("any")` */
     struct span at;                /* where it was asked for */
     int64_t keep;                  /* of `@keep`: so many iterations of a loop, 0: all of them, -1: it is not there */
     int segments;                  /* then so many of a loop; 0 and 1: everything is kept */
@@ -276,7 +277,7 @@ struct known_adjoint {
     const struct symbol *kernel;
     int x;
     const struct adjoint *adjoint;
-    const char *name[2]; /* by enum adjoint_form; NULL: not printed yet */
+    const char *name[3]; /* by enum adjoint_form; NULL: not printed yet */
 };
 struct inner_gradient {
     const struct symbol *orch;
