@@ -83,7 +83,7 @@ static bool back_for(struct gradient *g, struct step *s)
         plan_end(g, s, strbuf_text(&back));
         return true;
     }
-    if (s->plan) plan_forget(s);
+    if (s->plan) plan_forget(g, s);
     strbuf_printf(&g->out, "for %s in %s .. %s step ", n->symbol->name, last, end);
     if (is_known)
         strbuf_printf(&g->out, "%lld", (long long)-step);

@@ -15,7 +15,7 @@ static void free_gradient(struct gradient *g)
         strbuf_free(&g->steps.data[i]->first_text);
         strbuf_free(&g->steps.data[i]->last_text);
         if (g->steps.data[i]->plan) strbuf_free(&g->steps.data[i]->plan->copies);
-        if (g->steps.data[i]->plan) plan_forget(g->steps.data[i]);
+        if (g->steps.data[i]->plan) vec_free(&g->steps.data[i]->plan->remade);
     }
     hiding_restore(g);
     vec_free(&g->hiding);

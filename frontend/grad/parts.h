@@ -235,7 +235,7 @@ struct remade {
 struct plan {
     struct step *loop;
     int64_t step;
-    size_t begins_at;                       /* in the text before the loop */
+    size_t begins_at;                       /* in the text before the loop, or before its branch */
     const char *low, *high, *all;           /* bounds, and how many iterations */
     const char *most, *count, *before_last; /* iterations of a segment, segments, those before the last one */
     const char *segment;                    /* the variable */
@@ -246,7 +246,7 @@ struct plan {
     struct span why_at;
 };
 bool plan_begin(struct gradient *g, struct step *loop); /* sets loop->plan where there is one; false: reported */
-void plan_forget(struct step *loop);
+void plan_forget(struct gradient *g, struct step *loop);
 /* Prints the backward pass of the loop; back: that of an iteration. */
 void plan_end(struct gradient *g, struct step *loop, const char *back);
 void plan_forth(struct gradient *g, const struct step *s, struct strbuf *out);

@@ -20,6 +20,13 @@ static bool is_outside(const struct plan *p, const struct tensor *t)
     return !order_encloses(p->loop->blocks[0], t->block);
 }
 
+/* Declarations of the loop that the whole function sees.  A loop in a branch has them before the branch, because the
+ * backward pass has a branch of its own. */
+static struct strbuf *declarations(const struct gradient *g, const struct plan *p)
+{
+    return &steps_outermost(g, p->loop)->first_text;
+}
+
 static bool refuse(struct gradient *g, struct plan *p, struct span at, const char *why)
 {
     if (!p->why) p->why = why, p->why_at = at;
@@ -143,6 +150,8 @@ static bool add_tensor(struct gradient *g, struct plan *p, struct tensor *t, str
     r->tensor = t;
     r->is_changed = is_written_inside(g, p, t);
     r->is_scratch = r->is_changed && !t->symbol->is_var && begins_anew(g, p, t);
+    if (!r->is_changed && p->loop->in != g->body)
+        return refuse(g, p, at, "a tensor that is changed after it, in a branch");
     if (!r->is_scratch && !is_written_before(g, p, t))
         return refuse(g, p, at, "a tensor that may be written in parts before it");
     if (t->symbol->type->rank == MAX_RANK) return refuse(g, p, at, "a tensor of 8 dimensions that it changes");
@@ -225,19 +234,20 @@ static bool name_segments(struct gradient *g, struct plan *p)
     p->count = text_fresh(g, "segments");
     p->before_last = arena_printf(g->mem, "max(%s - 1, 0)", p->count);
     if (g->keep > 0)
-        strbuf_printf(&p->loop->first_text, "let %s = max(min(%s, %lld), 1);\n", p->most, p->all, (long long)g->keep);
+        strbuf_printf(declarations(g, p), "let %s = max(min(%s, %lld), 1);\n", p->most, p->all, (long long)g->keep);
     else
-        strbuf_printf(&p->loop->first_text, "let %s = max(ceil_div(%s, %d), 1);\n", p->most, p->all, g->segments);
-    strbuf_printf(&p->loop->first_text, "let %s = ceil_div(max(%s, 0), %s);\n", p->count, p->all, p->most);
+        strbuf_printf(declarations(g, p), "let %s = max(ceil_div(%s, %d), 1);\n", p->most, p->all, g->segments);
+    strbuf_printf(declarations(g, p), "let %s = ceil_div(max(%s, 0), %s);\n", p->count, p->all, p->most);
     return true;
 }
 
 bool plan_begin(struct gradient *g, struct step *loop)
 {
-    if ((g->keep <= 0 && g->segments <= 1) || loop->in != g->body) return true;
+    const struct step *loops[MAX_LOOPS];
+    if ((g->keep <= 0 && g->segments <= 1) || steps_loops(loop->in, NULL, loops) > 0) return true;
     struct plan *p = arena_new(g->mem, struct plan);
     p->loop = loop;
-    p->begins_at = loop->first_text.length;
+    p->begins_at = declarations(g, p)->length;
     if (!find_remade(g, p) || !name_segments(g, p)) {
         vec_free(&p->remade);
         if (!p->why || g->keep < 0 || g->is_inner) return true; /* where none is asked for, all of it is kept */
@@ -249,11 +259,11 @@ bool plan_begin(struct gradient *g, struct step *loop)
 }
 
 /* Takes the segments away from a loop of which nothing is kept. */
-void plan_forget(struct step *loop)
+void plan_forget(struct gradient *g, struct step *loop)
 {
     struct plan *p = loop->plan;
+    strbuf_cut(declarations(g, p), p->begins_at);
     vec_free(&p->remade);
-    strbuf_cut(&loop->first_text, p->begins_at);
     loop->plan = NULL;
 }
 
@@ -418,7 +428,7 @@ static void print_copies(struct gradient *g, struct plan *p, struct strbuf *fort
             strbuf_printf(&p->loop->first_text, "let %s = %s(%s);\n", r->again, copy, t->name);
         } else {
             const char *start = r->start = text_fresh(g, arena_printf(g->mem, "%s_start", t->name));
-            strbuf_printf(&p->loop->first_text, "let %s: array[%s] of %s;\n", start, p->before_last, type);
+            strbuf_printf(declarations(g, p), "let %s: array[%s] of %s;\n", start, p->before_last, type);
             strbuf_printf(forth, "%s(%s, out %s[%s]);\n", copy, t->name, start, p->segment);
             if (t->symbol->is_var)
                 strbuf_printf(back, "var %s = %s(%s[%s]);\n", r->again, copy, start, p->segment);
@@ -441,7 +451,7 @@ static int calls_of(const char *text)
 static const char *names_of(struct gradient *g, const struct plan *p, bool of_copies)
 {
     STRBUF(names);
-    for (const char *at = strbuf_text(&p->loop->first_text) + p->begins_at; *at; at = strchr(at, '\n') + 1) {
+    for (const char *at = strbuf_text(declarations(g, p)) + p->begins_at; *at; at = strchr(at, '\n') + 1) {
         const char *name = at + 4, *end = end_of_word(name);
         if (strncmp(at, "let ", 4) != 0 || *end != ':') continue;
         bool is_copy = false;
