@@ -106,8 +106,9 @@ struct codegen_run {
 int64_t codegen_least_ring(struct front *front, const struct checked *checked, int rings,
                            const struct codegen_run *run);
 
-/* E14 for what surely does not fit into so many rings of so many bytes. */
-void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings);
+/* E14 for what surely does not fit into so many rings of so many bytes, in that run or in any. */
+void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings,
+                        const struct codegen_run *run);
 
 bool codegen_has_entry(const struct checked *checked); /* any `export orch` in the main file? */
 

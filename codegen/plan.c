@@ -84,6 +84,7 @@ void plan_destroy(struct plan *p)
     ptrmap_free(&p->frames);
     ptrmap_free(&p->slots);
     ptrmap_free(&p->ranges.known);
+    ptrmap_free(&p->ranges.given);
 }
 
 const struct call *plan_joined(const struct plan *p, const struct call *call)

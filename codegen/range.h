@@ -18,6 +18,7 @@ struct ranges {
     const struct symbol *function;
     const struct call *binding;
     struct ptrmap known; /* symbol -> struct interval */
+    struct ptrmap given; /* likewise, of the entry: what one run gives it */
 };
 
 struct interval range_of_expr(struct ranges *p, const struct ast *n);

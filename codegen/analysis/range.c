@@ -159,6 +159,8 @@ static int formal_index(const struct symbol *callee, const struct symbol *s)
 static struct interval range_of_symbol(struct ranges *p, const struct symbol *s)
 {
     if (s->has_value) return (struct interval){s->int_value, s->int_value};
+    const struct interval *given = ptrmap_get(&p->given, s);
+    if (given) return *given;
     if (s->decided_name) return (struct interval){0, INT64_MAX};
     const struct call *call = p->binding;
     if (call && (s->kind == SYM_DIM || s->kind == SYM_FORMAL)) {
@@ -199,7 +201,8 @@ static struct interval range_of_minmax(bool min, struct interval a, struct inter
 
 static struct interval range_of_ceil_div(struct interval a, struct interval b)
 {
-    if (a.lo >= 0 && b.lo > 0) return (struct interval){0, a.hi};
+    if (a.lo >= 0 && b.lo > 0)
+        return (struct interval){a.lo / b.hi + (a.lo % b.hi > 0), a.hi / b.lo + (a.hi % b.lo > 0)};
     return anything;
 }
 

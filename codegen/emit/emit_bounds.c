@@ -105,84 +105,6 @@ void codegen_bounds(struct front *front, const struct checked *checked, const st
     emit_listing(front, checked, &options->memory, print_function, to);
 }
 
-/* ---- E14 ---- */
-
-/* The heap is cut into segments and rounded up to them: window.c of the run time, choose_segment_bytes. */
-static int64_t capacity_of(int64_t ring, int rings)
-{
-    if (ring > INT64_MAX / 2 / rings) return INT64_MAX;
-    int64_t segment = PTO_GRANULE, bytes = ring * rings;
-    while (segment < PTO_HEAP_MAX_SEGMENT_BYTES && bytes / segment > PTO_HEAP_MAX_SEGMENTS) segment *= 2;
-    return (bytes + segment - 1) / segment * segment;
-}
-
-/* The largest of the bytes, or of the new buffers, of some points; false: a size is not known before the run. */
-static bool largest_point(const struct bound *b, bool of_fresh, int64_t *largest)
-{
-    for (int i = 0; i < b->point_count; i++) {
-        int64_t bytes;
-        if (!size_is_const(of_fresh ? b->point[i].fresh : b->point[i].bytes, &bytes)) return false;
-        if (bytes > *largest) *largest = bytes;
-    }
-    return !b->unknown.name;
-}
-
-/* The heap ring to ask for, at least `least`: with it every function completes, if all that a host may call is known;
- * else there is twice as much as now. */
-static int64_t advised_ring(struct emitter *e, int64_t ring, int rings, int64_t least)
-{
-    int64_t all = 0, one = 0;
-    bool is_known = true;
-    for (size_t i = 0; i < e->plan->orchs.count; i++) {
-        const struct symbol *orch = e->plan->orchs.data[i];
-        const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
-        const bool is_function_known =
-            largest_point(&f->whole, false, &all) && largest_point(&f->safe, true, &one) && !f->recursive.name;
-        is_known &= is_function_known || !orch->decl->orch.exported;
-    }
-    const int64_t proved = (all + rings - 1) / rings > one ? (all + rings - 1) / rings : one;
-    const int64_t wanted = is_known ? proved : ring > INT64_MAX / 2 ? ring : 2 * ring;
-    return wanted > least ? wanted : least;
-}
-
-static bool is_function(const struct symbol *callee) { return callee && callee->kind == SYM_ORCH; }
-
-/* A call of a function that does not fit by itself, whatever it is given. */
-static bool is_said_there(struct emitter *e, const struct symbol *callee, int64_t ring, int64_t capacity)
-{
-    if (!is_function(callee)) return false;
-    const struct function_bounds *f = bounds_of(e->plan, callee, callee->decl->orch.exported);
-    return f && (f->worst.bytes > capacity || (f->one && f->one_bytes > ring));
-}
-
-static void check_function(struct emitter *e, const struct symbol *orch, int64_t ring, int rings)
-{
-    const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
-    const struct sure_point *p = &f->worst;
-    const int64_t capacity = capacity_of(ring, rings);
-    if (f->one && f->one_bytes > ring) {
-        diag_error(e->front->diag, DIAG_E14, f->one_at.at, "'%s' has %" PRId64 " bytes, and a heap ring has %" PRId64,
-                   f->one->name, f->one_bytes, ring);
-        diag_help(e->front->diag, "run with --heap %" PRId64 " or more", advised_ring(e, ring, rings, f->one_bytes));
-        return;
-    }
-    if (!p->at.name || is_said_there(e, p->at.callee, ring, capacity)) return;
-    if (p->bytes > capacity) {
-        diag_error(e->front->diag, DIAG_E14, p->at.at,
-                   "%" PRId64 " bytes are held here at once, and the heap has %" PRId64 ": %d ring%s of %" PRId64,
-                   p->bytes, capacity, rings, rings == 1 ? "" : "s", ring);
-        if (p->largest)
-            diag_note(e->front->diag, p->largest->decl->name_at.end ? p->largest->decl->name_at : p->largest->decl->at,
-                      "the largest that is held then is '%s' with %" PRId64 " bytes; '%s' adds %" PRId64,
-                      p->largest->name, p->largest_bytes, p->at.name, p->fresh);
-        const int64_t share = (p->bytes + rings - 1) / rings;
-        const int64_t one = is_function(p->at.callee) ? 0 : p->fresh; /* a callee's buffers share the rings, too */
-        const int64_t least = share > one ? share : one;
-        diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a lifetime earlier",
-                  advised_ring(e, ring, rings, least));
-    }
-}
-
 /* ---- the heap of a run ---- */
 
 /* The symbols of the function that the run gives a value. */
@@ -226,6 +148,24 @@ static bool largest_given(const struct given *g, const struct bound *b, bool of_
     return !b->unknown.name;
 }
 
+/* A heap ring in which the function completes in that run; -1: its need is not known. */
+static int64_t least_ring_of(struct plan *plan, const struct given *given, const struct symbol *orch, int rings)
+{
+    const struct function_bounds *f = bounds_of(plan, orch, orch->decl->orch.exported);
+    int64_t all = 0, one = 0;
+    if (!largest_given(given, &f->whole, false, &all) || f->recursive.name) return -1;
+    /* A sum too large to be written hides the largest buffer; no buffer is larger than all that is held. */
+    if (!largest_given(given, &f->safe, true, &one)) one = all;
+    if (f->one && f->one_bytes > one) one = f->one_bytes;
+    const int64_t share = (all + rings - 1) / rings;
+    return share > one ? share : one;
+}
+
+static bool is_run(const struct codegen_run *run, const struct symbol *orch)
+{
+    return orch->decl->orch.exported && (!run->entry || strcmp(run->entry, orch->name) == 0);
+}
+
 int64_t codegen_least_ring(struct front *front, const struct checked *checked, int rings, const struct codegen_run *run)
 {
     const struct memory_plan ring = {.kind = PLAN_RING};
@@ -233,15 +173,9 @@ int64_t codegen_least_ring(struct front *front, const struct checked *checked, i
     int64_t least = -1;
     for (size_t i = 0; i < plan->orchs.count; i++) {
         const struct symbol *orch = plan->orchs.data[i];
-        int64_t all = 0, one = 0;
-        if (!orch->decl->orch.exported || (run->entry && strcmp(run->entry, orch->name) != 0)) continue;
-        const struct function_bounds *f = bounds_of(plan, orch, true);
+        if (!is_run(run, orch)) continue;
         const struct given given = given_to(checked, orch, run);
-        if (!largest_given(&given, &f->whole, false, &all) || !largest_given(&given, &f->safe, true, &one) ||
-            f->recursive.name)
-            continue;
-        if (f->one && f->one_bytes > one) one = f->one_bytes;
-        const int64_t share = (all + rings - 1) / rings, own = share > one ? share : one;
+        const int64_t own = least_ring_of(plan, &given, orch, rings);
         if (own > least) least = own;
     }
     plan_destroy(plan);
@@ -250,7 +184,95 @@ int64_t codegen_least_ring(struct front *front, const struct checked *checked, i
 
 /* ---- E14 ---- */
 
-void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings)
+/* The heap is cut into segments and rounded up to them: window.c of the run time, choose_segment_bytes. */
+static int64_t capacity_of(int64_t ring, int rings)
+{
+    if (ring > INT64_MAX / 2 / rings) return INT64_MAX;
+    int64_t segment = PTO_GRANULE, bytes = ring * rings;
+    while (segment < PTO_HEAP_MAX_SEGMENT_BYTES && bytes / segment > PTO_HEAP_MAX_SEGMENTS) segment *= 2;
+    return (bytes + segment - 1) / segment * segment;
+}
+
+/* The heap ring to ask for, at least `least`: with it every function completes, if all that may be run is known; else
+ * there is twice as much as now. */
+static int64_t advised_ring(struct emitter *e, const struct codegen_run *run, int64_t ring, int rings, int64_t least)
+{
+    int64_t wanted = least;
+    bool is_known = true;
+    for (size_t i = 0; i < e->plan->orchs.count; i++) {
+        const struct symbol *orch = e->plan->orchs.data[i];
+        const struct given none = {.sizes = e->checked->sizes}, given = given_to(e->checked, orch, run);
+        const int64_t own = least_ring_of(e->plan, is_run(run, orch) ? &given : &none, orch, rings);
+        is_known &= own >= 0 || !is_run(run, orch);
+        if (own > wanted) wanted = own;
+    }
+    const int64_t twice = ring > INT64_MAX / 2 ? ring : 2 * ring;
+    return is_known ? wanted : twice > least ? twice : least;
+}
+
+static bool is_function(const struct symbol *callee) { return callee && callee->kind == SYM_ORCH; }
+
+/* A call of a function that does not fit by itself, whatever it is given. */
+static bool is_said_there(struct emitter *e, const struct symbol *callee, int64_t ring, int64_t capacity)
+{
+    if (!is_function(callee)) return false;
+    const struct function_bounds *f = bounds_of(e->plan, callee, callee->decl->orch.exported);
+    return f && (f->worst.bytes > capacity || (f->one && f->one_bytes > ring));
+}
+
+static void check_function(struct emitter *e, const struct symbol *orch, const struct codegen_run *run, int64_t ring,
+                           int rings)
+{
+    const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
+    const struct sure_point *p = &f->worst;
+    const int64_t capacity = capacity_of(ring, rings);
+    if (f->one && f->one_bytes > ring) {
+        diag_error(e->front->diag, DIAG_E14, f->one_at.at, "'%s' has %" PRId64 " bytes, and a heap ring has %" PRId64,
+                   f->one->name, f->one_bytes, ring);
+        diag_help(e->front->diag, "run with --heap %" PRId64 " or more",
+                  advised_ring(e, run, ring, rings, f->one_bytes));
+        return;
+    }
+    if (!p->at.name || is_said_there(e, p->at.callee, ring, capacity)) return;
+    if (p->bytes > capacity) {
+        diag_error(e->front->diag, DIAG_E14, p->at.at,
+                   "%" PRId64 " bytes are held here at once, and the heap has %" PRId64 ": %d ring%s of %" PRId64,
+                   p->bytes, capacity, rings, rings == 1 ? "" : "s", ring);
+        if (p->largest)
+            diag_note(e->front->diag, p->largest->decl->name_at.end ? p->largest->decl->name_at : p->largest->decl->at,
+                      "the largest that is held then is '%s' with %" PRId64 " bytes; '%s' adds %" PRId64,
+                      p->largest->name, p->largest_bytes, p->at.name, p->fresh);
+        const int64_t share = (p->bytes + rings - 1) / rings;
+        const int64_t one = is_function(p->at.callee) ? 0 : p->fresh; /* a callee's buffers share the rings, too */
+        const int64_t least = share > one ? share : one;
+        diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a lifetime earlier",
+                  advised_ring(e, run, ring, rings, least));
+    }
+}
+
+/* The same once more with the sizes that the run gives to the function.  This run may never come to a statement that
+ * needs too much, so it is only refused for what every path does. */
+static void check_run(struct emitter *e, const struct symbol *orch, const struct codegen_run *run, int64_t ring,
+                      int rings)
+{
+    const struct memory_plan memory = {.kind = PLAN_RING};
+    const struct given given = given_to(e->checked, orch, run);
+    if (given.count == 0) return;
+    struct emitter of_run = *e;
+    of_run.plan = plan_create(e->front, e->checked, &memory, false, "bounds");
+    ptrmap_free(&of_run.plan->ranges.known); /* found without these values */
+    for (int i = 0; i < given.count; i++) {
+        struct interval *value = arena_new(e->mem, struct interval);
+        value->lo = value->hi = given.value[i]->value;
+        ptrmap_set(&of_run.plan->ranges.given, given.symbol[i], value);
+    }
+    if (bounds_of(of_run.plan, orch, true)->sure > capacity_of(ring, rings))
+        check_function(&of_run, orch, run, ring, rings);
+    plan_destroy(of_run.plan);
+}
+
+void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings,
+                        const struct codegen_run *run)
 {
     /* A frame that does not fit is refused, and tasks that are joined need no more: only this is sure. */
     const struct memory_plan ring = {.kind = PLAN_RING};
@@ -258,6 +280,8 @@ void codegen_check_heap(struct front *front, const struct checked *checked, int6
                         .checked = checked,
                         .mem = front->mem,
                         .plan = plan_create(front, checked, &ring, false, "frames")};
-    for (size_t i = 0; i < e.plan->orchs.count; i++) check_function(&e, e.plan->orchs.data[i], heap_bytes, rings);
+    for (size_t i = 0; i < e.plan->orchs.count; i++) check_function(&e, e.plan->orchs.data[i], run, heap_bytes, rings);
+    for (size_t i = 0; i < e.plan->orchs.count && diag_error_count(front->diag) == 0; i++)
+        if (is_run(run, e.plan->orchs.data[i])) check_run(&e, e.plan->orchs.data[i], run, heap_bytes, rings);
     plan_destroy(e.plan);
 }

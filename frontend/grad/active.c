@@ -126,7 +126,8 @@ static bool check_call(struct gradient *g, const struct step *s)
         const struct tensor *t = s->places[i].base;
         if (!tensor_is_active(t)) continue;
         if (active_direction(s, i) == DIR_OWN)
-            return grad_refuse(g, DIAG_E22, s->call_ast->at, "pass it as 'in': its value is needed on the way back",
+            return grad_refuse(g, DIAG_E22, s->call_ast->at,
+                               "pass it as 'in': its value is needed in the backward pass",
                                "'%s' is moved into '%s', and has a gradient", t->symbol->name, k->name);
         if (active_direction(s, i) == DIR_HOST || t->symbol->dir == DIR_HOST)
             return grad_refuse(g, DIAG_E22, s->call_ast->at, "make it an 'in' tensor, and give it to kernels",

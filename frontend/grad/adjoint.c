@@ -1,5 +1,5 @@
 /* adjoint.c - the adjoint of a kernel in index notation with respect to one of its formals.
- * Idea       the order of things: the kernel's statements, what depends on x, the way back through them, the
+ * Idea       the order of things: the kernel's statements, what depends on x, the backward pass through them, the
  *            statements that write the gradient, and what of all that is needed.
  * Owner      struct adjoint, in the front end's arena.
  * Invariant  nothing is reported here: the caller knows the place.
@@ -271,7 +271,9 @@ const struct adjoint *adjoint_of(struct front *front, const struct checked *chec
 const char *adjoint_name(struct front *front, const struct adjoint *a, enum adjoint_form form)
 {
     char *name = arena_printf(front->mem, "%s_adj_%s%s", a->kernel->name, a->kernel->formals[a->x]->name,
-                              form == ADJOINT_ADDS ? "_add" : "");
+                              form == ADJOINT_ADDS          ? "_add"
+                              : form == ADJOINT_ACCUMULATES ? "_acc"
+                                                            : "");
     for (char *c = name; *c; c++)
         if (*c == '>') memmove(c, c + 1, strlen(c));
     for (char *c = name; *c; c++)

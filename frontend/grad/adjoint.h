@@ -9,8 +9,8 @@
  * Both have the same formals in the same order; only the direction of the gradient, which is the last formal, differs.
  * OVERWRITES is for a bar that is met first, ADDS for one that has a value.
  *
- * What a caller does for a call k(..) of the kernel, on the way back: for each x that a gradient is wanted of, it asks
- * adjoint_of(), and
+ * What a caller does for a call k(..) of the kernel, in the backward pass: for each x that a gradient is wanted of, it
+ * asks adjoint_of(), and
  *   ADJOINT_KERNEL   with x `in`: calls the kernel; the last argument is the gradient of the argument of x.
  *                    With x `inout`: calls the kernel, whose last formal is REPLACED: `inout x_bar`, on entry the
  *                    gradient of the value after k, on return the gradient of the value before.  As every adjoint of
@@ -68,7 +68,8 @@ struct adjoint {
     const struct adjoint_body *body; /* of adjoint*.c */
 };
 
-enum adjoint_form { ADJOINT_OVERWRITES, ADJOINT_ADDS };
+/* The gradient is `out`, `inout` or `acc`. */
+enum adjoint_form { ADJOINT_OVERWRITES, ADJOINT_ADDS, ADJOINT_ACCUMULATES };
 
 /* The adjoint of a kernel in index notation, checked without an error, with respect to its formal x, a tensor of
  * floats that is no pure `out` (of an `out`: ADJOINT_ZERO).  Never NULL; equal for equal questions, but made anew for

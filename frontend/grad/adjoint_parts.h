@@ -76,7 +76,7 @@ struct adj_flow {
     const struct eq_expr *value;
 };
 
-/* The bar of a tensor or temporary at one point on the way back through the statements. */
+/* The bar of a tensor or temporary at one point in the backward pass through the statements. */
 struct adj_bar {
     const void *object;
     const struct eq_access *base; /* its elements, without their indices; NULL: 0 */

@@ -477,12 +477,13 @@ static void print_formal(struct printing *p, int i)
     const struct symbol *s = p->a->body->symbols[i];
     const struct adjoint_formal *f = &p->a->formals[i];
     const bool is_tensor = s->type->kind == TYPE_TENSOR;
-    const bool adds = f->role == ADJOINT_GRADIENT && p->form == ADJOINT_ADDS;
+    const bool is_gradient = f->role == ADJOINT_GRADIENT;
     if (i > 0) strbuf_puts(p->out, ", ");
     if (is_tensor)
-        strbuf_puts(p->out, adds || f->role == ADJOINT_REPLACED                      ? "inout "
-                            : f->role == ADJOINT_GRADIENT || f->role == ADJOINT_WORK ? "out "
-                                                                                     : "in ");
+        strbuf_puts(p->out, is_gradient && p->form == ADJOINT_ACCUMULATES                             ? "acc "
+                            : (is_gradient && p->form == ADJOINT_ADDS) || f->role == ADJOINT_REPLACED ? "inout "
+                            : is_gradient || f->role == ADJOINT_WORK                                  ? "out "
+                                                                                                      : "in ");
     strbuf_printf(p->out, "%s: ", f->name);
     if (!is_tensor) {
         type_text(s->type, p->out);
@@ -529,7 +530,7 @@ void adj_print(struct front *front, const struct checked *checked, const struct 
 {
     const struct adjoint_body *b = a->body;
     struct printing p = {.front = front, .sizes = checked->sizes, .a = a, .form = form, .out = out};
-    const bool adds = form == ADJOINT_ADDS && a->formals[a->formal_count - 1].role == ADJOINT_GRADIENT;
+    const bool adds = form != ADJOINT_OVERWRITES && a->formals[a->formal_count - 1].role == ADJOINT_GRADIENT;
     const struct adj_stmt *const *writes = adds ? b->writes_adds : b->writes;
     const int count = adds ? b->writes_adds_count : b->writes_count;
     strbuf_printf(out, "kernel %s", name);

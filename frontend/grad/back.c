@@ -1,4 +1,4 @@
-/* back.c - the way back: the steps of a block in reverse.
+/* back.c - the backward pass: the steps of a block in reverse.
  * Idea       a loop runs from its last iteration to its first, a branch is the one that was taken.  What a tensor of
  *            the block has got of gradients before a loop or a branch is declared outside of it.
  * Tests      test/lit/grad/loops.pto, branches.pto
@@ -44,7 +44,7 @@ static const char *size_or(struct gradient *g, const struct size *a, const char 
     return known ? known : text;
 }
 
-/* The way back of the block, apart: how its loop runs depends on what is kept of it. */
+/* The backward pass of the block, apart: how its loop runs depends on what is kept of it. */
 static bool take_inner(struct gradient *g, struct block *b, struct strbuf *out)
 {
     const size_t mark = g->out.length;
@@ -65,7 +65,7 @@ static bool back_for(struct gradient *g, struct step *s)
     bool is_known = !n->loop.step || (n->loop.step->value && size_is_const(n->loop.step->value, &step));
     if (!is_known && !(n->loop.step->value->kind == SIZE_SYMBOL && n->loop.step->value->symbol->kind == SYM_DIM))
         return grad_refuse(g, DIAG_E99, n->loop.step->at, "make the step a constant",
-                           "the step of this loop may be negative, and its way back is not built yet");
+                           "the step of this loop may be negative, and its backward pass is not built yet");
     const struct size *one = size_const(t, 1);
     if (step < 0) {
         end = size_or(g, l ? size_binary(t, SIZE_ADD, l, one) : NULL, arena_printf(g->mem, "%s + 1", low));
@@ -83,7 +83,7 @@ static bool back_for(struct gradient *g, struct step *s)
         plan_end(g, s, strbuf_text(&back));
         return true;
     }
-    if (s->plan) plan_forget(s);
+    if (s->plan) plan_forget(g, s);
     strbuf_printf(&g->out, "for %s in %s .. %s step ", n->symbol->name, last, end);
     if (is_known)
         strbuf_printf(&g->out, "%lld", (long long)-step);

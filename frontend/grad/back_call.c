@@ -1,4 +1,4 @@
-/* back_call.c - one call on the way back: the calls that carry the gradients of what it wrote to what it read.
+/* back_call.c - one call in the backward pass: the calls that carry the gradients of what it wrote to what it read.
  * Idea       of a kernel by index an adjoint for each formal that has a gradient, in the form that overwrites where the
  *            bar is met first; of another kernel the one of its `@adjoint`; of a function its gradient.  What the call
  *            wrote had no value before: its bar ends here, or begins again with zeros where something before has to do
@@ -27,7 +27,7 @@ static const char *new_tensor(struct gradient *g, struct step *s, int i, const c
     const char *name = text_fresh(g, base), *type = text_region_type(g, p, true);
     if (!type) {
         grad_refuse(g, DIAG_E99, s->call_ast->at, "let its extents be made of formals and constants",
-                    "the argument '%s' has extents that are not seen on the way back", p->base->symbol->name);
+                    "the argument '%s' has extents that are not seen in the backward pass", p->base->symbol->name);
         return NULL;
     }
     strbuf_printf(&g->out, "let %s: %s;\n", name, type);
@@ -71,9 +71,10 @@ static bool is_plain(const struct grad_place *p)
 }
 
 /* The gradient of argument i as the argument `mark bar`; *let: the call is the value of a new bar. */
-static bool add_gradient(struct gradient *g, struct step *s, int i, bool overwrites, const char **let,
+static bool add_gradient(struct gradient *g, struct step *s, int i, enum adjoint_form form, const char **let,
                          struct strbuf *call)
 {
+    const bool overwrites = form == ADJOINT_OVERWRITES, accumulates = form == ADJOINT_ACCUMULATES;
     struct grad_place *p = &s->places[i];
     struct tensor *t = p->base;
     if (overwrites) {
@@ -88,7 +89,7 @@ static bool add_gradient(struct gradient *g, struct step *s, int i, bool overwri
         bars_write(g, t);
     }
     begin_argument(call);
-    strbuf_puts(call, overwrites ? "out " : "inout ");
+    strbuf_puts(call, overwrites ? "out " : accumulates ? "acc " : "inout ");
     return bars_text(g, s, p, call);
 }
 
@@ -188,8 +189,11 @@ static bool back_by_index(struct gradient *g, struct step *s, int i)
     for (int f = 0; f < a->formal_count; f++)
         if (!adjoint_argument(g, s, &a->formals[f], &call)) return false;
     const bool has_let = !has_work && (shows_extents(k, a) || !text_type(g, s->places[i].base->symbol->type, true));
-    if (!add_gradient(g, s, i, overwrites, has_let ? &let : NULL, &call)) return false;
-    end_call(g, let, kernels_name(g->all, k, i, overwrites || is_replaced ? ADJOINT_OVERWRITES : ADJOINT_ADDS), &call);
+    const enum adjoint_form mark = overwrites                        ? ADJOINT_OVERWRITES
+                                   : is_replaced || !g->is_any_order ? ADJOINT_ADDS
+                                                                     : ADJOINT_ACCUMULATES;
+    if (!add_gradient(g, s, i, mark, has_let ? &let : NULL, &call)) return false;
+    end_call(g, let, kernels_name(g->all, k, i, is_replaced ? ADJOINT_OVERWRITES : mark), &call);
     return true;
 }
 
@@ -317,9 +321,9 @@ static bool back_function(struct gradient *g, struct step *s)
     }
     for (int i = 0, k = 0; i < f->formal_count; i++) {
         if (!is_gradient_of(s, i)) continue;
-        const bool overwrites = adds[k++] == OVERWRITES;
+        const enum adjoint_form form = adds[k++] == OVERWRITES ? ADJOINT_OVERWRITES : ADJOINT_ADDS;
         if (!is_shared(s, i)) {
-            if (!add_gradient(g, s, i, overwrites, NULL, &call)) return false;
+            if (!add_gradient(g, s, i, form, NULL, &call)) return false;
             continue;
         }
         const char *own = own_bar(g, s, i, &after);

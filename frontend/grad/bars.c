@@ -1,7 +1,7 @@
 /* bars.c - where the gradient of a tensor lies, and since when it has a value.
  * Idea       the bar of a tensor is a tensor of its type; the bar of a piece is the same piece of the bar.  It is
- *            declared where the way back first meets it: by the call that gives its first part, where that gives all
- *            of it, else filled with zeros.
+ *            declared where the backward pass first meets it: by the call that gives its first part, where that gives
+ *            all of it, else filled with zeros.
  * Tests      test/lit/grad/
  */
 #include "parts.h"

@@ -51,9 +51,9 @@ static void print_kernels(struct grads *all, int rank)
                   "max(abs(x[%s]), T(1.0)); }\n",
                   rank, dim, dim, dim, at, at, at);
     strbuf_printf(out,
-                  "kernel check_dot_%d<T: float, %s>(in x: T[%s], in y: T[%s], inout s: f64[1]) on vector => { s[0] += "
-                  "sum(%s: f64(x[%s]) * f64(y[%s])); }\n",
-                  rank, dim, dim, dim, at, at, at);
+                  "kernel check_dot_%d<T: float, %s>(in x: T[%s], in y: T[%s], inout s: f64[2]) on vector => { s[0] += "
+                  "sum(%s: f64(x[%s]) * f64(y[%s])); s[1] += sum(%s: pow(f64(x[%s]) * f64(y[%s]), 2.0)); }\n",
+                  rank, dim, dim, dim, at, at, at, at, at, at);
 }
 
 /* ---- the function, as one number --------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static void print_value(const struct checking *k, struct strbuf *out)
         strbuf_puts(out, ", in result_seed: ");
         add_source(k, k->orch->decl->orch.result, out);
     }
-    strbuf_puts(out, ", out check_sum: f64[1]) {\n");
+    strbuf_puts(out, ", out check_sum: f64[2]) {\n");
     print_copies(k, "_now", out);
     if (returns(k)) strbuf_puts(out, "let result_now = ");
     strbuf_printf(out, "%s(", k->orch->name);
@@ -196,7 +196,11 @@ static void print_comparison(const struct checking *k, struct strbuf *out)
                      "let c_narrow = (c_c - c_e) / check_step;\n"
                      "let c_bend = (c_a + c_b - c_c - c_e) / check_step;\n"
                      "let c_exact = await c_products[0][0];\nlet c_close = c_narrow + (c_narrow - c_wide) / 3.0;\n");
-    strbuf_printf(out, "let c_noise: f64 = %s * (abs(c_a) + abs(c_b)) / check_step;\n", k->is_f64 ? "1e-15" : "4e-7");
+    /* Terms that cancel are rounded all the same, each by a part of its own size, and the errors are independent. */
+    strbuf_printf(out,
+                  "let c_noise: f64 = %s * (abs(c_a) + abs(c_b) + sqrt(await check_sums[0][1]) + "
+                  "sqrt(await check_sums[1][1])) / check_step;\n",
+                  k->is_f64 ? "1e-15" : "4e-7");
     strbuf_puts(
         out, "let c_size = max(abs(c_exact), 0.01 * sqrt(await c_products[1][0] * await c_products[2][0])) + 1e-30;\n"
              "if !(abs(c_exact) <= 1e300) { c_odd_gradient = 1; }\n"
@@ -242,13 +246,13 @@ static void print_x(const struct checking *k, const struct symbol *x, int number
     add_source(k, x->decl->formal.type, out);
     strbuf_printf(out, ";\ncheck_direction_%d(out c_d, 1000 + %d * %d + c_direction);\n", rank, number, DIRECTIONS);
     strbuf_printf(out, "check_scale_%d(%s, inout c_d);\n", rank, x->name);
-    strbuf_puts(out, "let check_sums: array[4] of f64[1];\nfor c_at in 0 .. 4 {\n");
+    strbuf_puts(out, "let check_sums: array[4] of f64[2];\nfor c_at in 0 .. 4 {\n");
     strbuf_puts(out, "let c_h = check_step * select(c_at < 2, 1.0, 0.5) * select(c_at % 2 == 0, 1.0, -1.0);\n");
     strbuf_puts(out, "let c_moved: ");
     add_source(k, x->decl->formal.type, out);
     strbuf_printf(out, ";\ncheck_moved_%d(%s, c_d, out c_moved, c_h);\n", rank, x->name);
     print_call_of_value(k, x, "c_moved", out);
-    strbuf_puts(out, "}\nlet c_products: array[3] of f64[1];\nfor c_part in 0 .. 3 { ");
+    strbuf_puts(out, "}\nlet c_products: array[3] of f64[2];\nfor c_part in 0 .. 3 { ");
     strbuf_printf(out, "%s(out c_products[c_part]); }\n", kernels_zero(k->all, 1));
     strbuf_printf(out, "check_dot_%d(%s_bar, c_d, inout c_products[0]);\n", rank, x->name);
     strbuf_printf(out, "check_dot_%d(%s_bar, %s_bar, inout c_products[1]);\n", rank, x->name, x->name);

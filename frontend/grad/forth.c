@@ -1,6 +1,6 @@
-/* forth.c - the way forth: the function as it is written, with what the way back keeps.
- * Idea       a statement is the user's text; calls within calls have names, tensors of inner blocks that the way back
- *            needs lie in their arrays, and `return` comes at the very end.
+/* forth.c - the forward pass: the function as it is written, with what the backward pass keeps.
+ * Idea       a statement is the user's text; calls within calls have names, tensors of inner blocks that the backward
+ *            pass needs lie in their arrays, and `return` comes at the very end.
  * Tests      test/lit/grad/
  */
 #include "parts.h"

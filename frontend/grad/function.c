@@ -1,7 +1,7 @@
-/* function.c - the gradient of a function as an item: its head, the way forth, the way back.
+/* function.c - the gradient of a function as an item: its head, the forward pass, the backward pass.
  * Idea       all formals of the function, then `in y_bar` for what it writes or returns, then the gradients.  It is
- *            printed twice: the first time finds out which of the bars that are given must be copied, as the way back
- *            changes them.
+ *            printed twice: the first time finds out which of the bars that are given must be copied, as the backward
+ *            pass changes them.
  * Tests      test/lit/grad/
  */
 #include "parts.h"
@@ -15,7 +15,7 @@ static void free_gradient(struct gradient *g)
         strbuf_free(&g->steps.data[i]->first_text);
         strbuf_free(&g->steps.data[i]->last_text);
         if (g->steps.data[i]->plan) strbuf_free(&g->steps.data[i]->plan->copies);
-        if (g->steps.data[i]->plan) plan_forget(g->steps.data[i]);
+        if (g->steps.data[i]->plan) vec_free(&g->steps.data[i]->plan->remade);
     }
     hiding_restore(g);
     vec_free(&g->hiding);
@@ -143,7 +143,7 @@ static bool print_head(struct gradient *g, struct numbers *numbers, struct strbu
 
 /* ---- the body ---------------------------------------------------------------------------------------------------- */
 
-/* Bars that are given and that the way back changes: `written` has those that the first time found. */
+/* Bars that are given and that the backward pass changes: `written` has those that the first time found. */
 static bool copy_given(struct gradient *g, const struct ptrmap *written)
 {
     for (size_t i = 0; i < g->tensors.count; i++) {
@@ -220,17 +220,18 @@ static struct gradient new_gradient(struct grads *all, struct symbol *orch, cons
     return g;
 }
 
-/* `@keep(c)`; -1: there is none. */
-static int64_t keep_of(const struct ast *orch)
+/* `@keep(c)`; without it that of the caller. */
+static int64_t keep_of(const struct symbol *orch, int64_t of_caller)
 {
     int64_t count;
-    for (const struct ast *a = orch->attrs; a; a = a->next)
+    for (const struct ast *a = orch->decl->attrs; a; a = a->next)
         if (strcmp(a->name, "keep") == 0 && size_is_const(a->attr.args->value, &count)) return count;
-    return -1;
+    return of_caller;
 }
 
-bool function_print(struct grads *all, struct symbol *orch, const char *name, struct symbol **x, const enum adds *adds,
-                    int x_count, bool is_inner, struct span at)
+static bool print_gradient(struct grads *all, struct symbol *orch, const char *name, struct symbol **x,
+                           const enum adds *adds, int x_count, bool is_inner, int64_t keep, bool is_any_order,
+                           struct span at)
 {
     struct ptrmap written = {.mem = all->c->mem};
     bool is_good = true, again = true;
@@ -238,8 +239,9 @@ bool function_print(struct grads *all, struct symbol *orch, const char *name, st
     for (int pass = 0; pass < 2 && again && is_good; pass++) {
         struct gradient g = new_gradient(all, orch, name, x, adds, x_count);
         g.is_inner = is_inner;
-        g.keep = is_inner ? 0 : keep_of(orch->decl);
-        g.segments = is_inner || g.keep >= 0 ? 0 : all->c->options->grad_segments;
+        g.keep = keep;
+        g.is_any_order = is_any_order;
+        g.segments = keep >= 0 ? 0 : all->c->options->grad_segments;
         g.at = at;
         again = false;
         is_good = make(&g, &written, &again, &out);
@@ -249,11 +251,27 @@ bool function_print(struct grads *all, struct symbol *orch, const char *name, st
     return is_good;
 }
 
+/* `@order("any")` */
+static bool has_any_order(const struct symbol *orch)
+{
+    for (const struct ast *a = orch->decl->attrs; a; a = a->next)
+        if (strcmp(a->name, "order") == 0) return true;
+    return false;
+}
+
+bool function_print(struct grads *all, struct symbol *orch, const char *name, struct symbol **x, const enum adds *adds,
+                    int x_count, struct span at)
+{
+    return print_gradient(all, orch, name, x, adds, x_count, false, keep_of(orch, -1), has_any_order(orch), at);
+}
+
 /* ---- functions that are called ----------------------------------------------------------------------------------- */
 
-static const char *key_of(struct gradient *g, struct symbol **x, const enum adds *adds, int x_count)
+static const char *key_of(struct gradient *g, struct symbol **x, const enum adds *adds, int x_count, int64_t keep)
 {
     STRBUF(text);
+    if (g->is_any_order) strbuf_puts(&text, "_any");
+    if (keep > 0) strbuf_printf(&text, "_keep_%lld", (long long)keep);
     for (int i = 0; i < x_count; i++)
         strbuf_printf(&text, "_%s%s", x[i]->name, adds[i] == ADDS && !active_writes(x[i]->dir) ? "_add" : "");
     return intern_str(g->front->names, strbuf_text(&text));
@@ -263,7 +281,8 @@ const char *function_inner(struct gradient *caller, struct symbol *orch, struct 
                            int x_count, struct span at)
 {
     struct grads *all = caller->all;
-    const char *key = key_of(caller, x, adds, x_count);
+    const int64_t keep = keep_of(orch, caller->keep);
+    const char *key = key_of(caller, x, adds, x_count, keep);
     for (size_t i = 0; i < all->inner.count; i++) {
         const struct inner_gradient *known = all->inner.data[i];
         if (known->orch != orch) continue;
@@ -281,7 +300,8 @@ const char *function_inner(struct gradient *caller, struct symbol *orch, struct 
     struct symbol **copy = arena_array(caller->mem, struct symbol *, x_count + 1);
     for (int i = 0; i < x_count; i++) copy[i] = x[i];
     all->depth++;
-    const bool is_good = function_print(all, orch, new->name, copy, adds, x_count, true, at);
+    const bool is_good =
+        print_gradient(all, orch, new->name, copy, adds, x_count, true, keep, caller->is_any_order, at);
     all->depth--;
     new->is_open = false;
     if (!is_good) caller->failed = true;

@@ -1,8 +1,8 @@
 /* grad.h - gradients of functions, by transformation of the text.
  *
  * For each `@grad(x, ..)` of a module whose functions were checked, the text of ordinary items: the adjoint kernels of
- * the kernels that the function calls, and the function NAME_grad, which is NAME followed by the way back.  The checker
- * parses and checks them like what the user wrote.  docs/gradients.md is the manual. */
+ * the kernels that the function calls, and the function NAME_grad, which is NAME followed by the backward pass.  The
+ * checker parses and checks them like what the user wrote.  docs/gradients.md is the manual. */
 #ifndef PTOC_GRAD_H
 #define PTOC_GRAD_H
 #include "sema/sema.h"

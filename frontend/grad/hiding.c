@@ -1,7 +1,7 @@
-/* hiding.c - names of the function that hide others, and those that the way back cannot have.
- * Idea       the way back says expressions again, in another order than the function: a name that hides another one
- *            would take its place there.  So a local that hides another name where a gradient flows has a name of its
- *            own in the gradient; and no name is that of a formal which the gradient declares.
+/* hiding.c - names of the function that hide others, and those that the backward pass cannot have.
+ * Idea       the backward pass says expressions again, in another order than the function: a name that hides another
+ *            one would take its place there.  So a local that hides another name where a gradient flows has a name of
+ *            its own in the gradient; and no name is that of a formal which the gradient declares.
  * Tests      test/lit/grad/refused.test, names.pto
  */
 #include "parts.h"

@@ -1,9 +1,9 @@
-/* keep.c - what the way back finds of the way forth.
+/* keep.c - what the backward pass finds of the forward pass.
  * Idea       everything is kept: a tensor of an inner block lies in an array around the outermost loop, with an element
  *            for each iteration; a value that is overwritten later is copied at the call that needs it; a scalar that
- *            the way back cannot compute again is logged.  What can be said again, an index or a second name, is said
- *            again.
- * Gives      text for the way back, and in the steps the text that the way forth needs more.
+ *            the backward pass cannot compute again is logged.  What can be said again, an index or a second name, is
+ *            said again.
+ * Gives      text for the backward pass, and in the steps the text that the forward pass needs more.
  * Tests      test/lit/grad/loops.pto, overwritten.pto, branches.pto
  */
 #include "parts.h"
@@ -45,10 +45,10 @@ static bool iterations(struct gradient *g, const struct step *loop, const char *
     int64_t value;
     if (low && high && by && (!size_is_const(by, &value) || value != 0)) {
         const bool is_down = size_is_const(by, &value) && value < 0;
-        const struct size *way = is_down ? size_sub(t, low, high) : size_sub(t, high, low);
+        const struct size *distance = is_down ? size_sub(t, low, high) : size_sub(t, high, low);
         const struct size *length = is_down ? size_scale(t, by, -1) : by;
-        way = way ? text_most(g, way) : NULL;
-        most = way ? size_binary(t, SIZE_CEIL_DIV, way, length) : NULL;
+        distance = distance ? text_most(g, distance) : NULL;
+        most = distance ? size_binary(t, SIZE_CEIL_DIV, distance, length) : NULL;
         number = size_sub(t, size_symbol(t, n->symbol), low);
         number = number ? size_binary(t, SIZE_DIV, number, by) : NULL;
     }
@@ -57,7 +57,7 @@ static bool iterations(struct gradient *g, const struct step *loop, const char *
     if (!*count || !*iteration)
         return grad_refuse(
             g, DIAG_E99, n->at, "let its bounds be made of formals, constants and variables of the loops around it",
-            "values of this loop are needed on the way back, and how many there are is not seen before it");
+            "values of this loop are needed in the backward pass, and how many there are is not seen before it");
     if (!is_never_negative(most)) *count = arena_printf(g->mem, "max(%s, 0)", *count);
     return true;
 }
@@ -119,7 +119,7 @@ static const char *make_array(struct gradient *g, struct step *s, const char *na
     if (type && !is_exact) piece = slice(g, rank, extent);
     if (!type || !piece) {
         grad_refuse(g, DIAG_E99, s->ast->at, "let the extents be made of formals and constants",
-                    "a tensor of this statement is needed on the way back, and its extents are not seen outside");
+                    "a tensor of this statement is needed in the backward pass, and its extents are not seen outside");
         return NULL;
     }
     strbuf_printf(around(g, s), "let %s: %s%s;\n", name, array, type);
@@ -137,17 +137,17 @@ static struct step *maker_of(struct gradient *g, const struct tensor *t)
     return NULL;
 }
 
-/* The name of the tensor in the way back. */
+/* The name of the tensor in the backward pass. */
 static const char *find_tensor(struct gradient *g, struct tensor *t)
 {
     t->is_found = true;
     if (t->block == g->body) return t->name;
     if (t->symbol->is_var || !maker_of(g, t)) {
-        grad_refuse(
-            g, DIAG_E99, t->symbol->decl ? t->symbol->decl->at : g->at,
-            "let an array have a tensor for each iteration: h[t + 1] = f(h[t])",
-            "the value of '%s' is needed on the way back, which is not built yet for a 'var' or a struct in a block",
-            t->symbol->name);
+        grad_refuse(g, DIAG_E99, t->symbol->decl ? t->symbol->decl->at : g->at,
+                    "let an array have a tensor for each iteration: h[t + 1] = f(h[t])",
+                    "the value of '%s' is needed in the backward pass, which is not built yet for a 'var' or a struct "
+                    "in a block",
+                    t->symbol->name);
         return t->name;
     }
     if (!t->kept) {
@@ -238,7 +238,7 @@ static bool find_name(struct gradient *g, struct step *s, struct ast *n, struct 
     const struct step *at = ptrmap_get(&g->step_of, symbol);
     if (at && at->kind == STEP_CALL && !is_in_body(g, symbol)) {
         grad_refuse(g, DIAG_E99, n->at, "compute it outside of the block",
-                    "'%s', which a function in a block gives, is needed on the way back", symbol->name);
+                    "'%s', which a function in a block gives, is needed in the backward pass", symbol->name);
     } else if (at && !is_in_body(g, symbol)) {
         declare_again(g, symbol);
     } else if (at && at->kind == STEP_ALIAS && region_of(n)) {

@@ -20,7 +20,7 @@ static struct known_adjoint *known(struct grads *all, const struct symbol *kerne
 {
     for (size_t i = 0; i < all->adjoints.count; i++)
         if (all->adjoints.data[i].kernel == kernel && all->adjoints.data[i].x == x) return &all->adjoints.data[i];
-    struct known_adjoint new = {kernel, x, adjoint_of(all->c->front, all->c->checked, kernel, x), {NULL, NULL}};
+    struct known_adjoint new = {kernel, x, adjoint_of(all->c->front, all->c->checked, kernel, x), {NULL}};
     vec_push(&all->adjoints, new);
     return &all->adjoints.data[all->adjoints.count - 1];
 }

@@ -42,7 +42,7 @@ static void add_function(struct grads *all, struct ast *item, struct ast *attr, 
         return;
     }
     ptrmap_set(&all->names, name, all);
-    if (function_print(all, item->symbol, name, x, how, count, false, attr->at) && !adds && is_compared(c, item))
+    if (function_print(all, item->symbol, name, x, how, count, attr->at) && !adds && is_compared(c, item))
         check_print(all, item, attr);
 }
 
@@ -111,7 +111,7 @@ void grad_print_module(struct front *front, const struct module *m, struct strbu
     for (const struct ast *item = m->ast->items; item; item = item->next) {
         if (item->kind != AST_ORCH || item->at.file != m->ast->file) continue;
         for (const struct ast *a = item->attrs; a; a = a->next) {
-            if (!is_grad(a, &adds) && strcmp(a->name, "keep") != 0) continue;
+            if (!is_grad(a, &adds) && strcmp(a->name, "keep") != 0 && strcmp(a->name, "order") != 0) continue;
             strbuf_add(&text, source->text + at, a->at.begin - at);
             for (at = a->at.end; source->text[at] == ' ' || source->text[at] == '\n';) at++;
         }

@@ -1,19 +1,19 @@
 /* parts.h - what the files of frontend/grad share; no other file includes it.
  *
  * A function is read into steps: a list for each block, in which a call within a call is a step of its own.  Then it is
- * printed twice: the way forth, which is the text of the function with a few more statements, and the way back, each
- * step in reverse.  The way back is printed first, because it finds out what the way forth keeps.
+ * printed twice: the forward pass, which is the text of the function with a few more statements, and the backward pass,
+ * each step in reverse.  The backward pass is printed first, because it finds out which values the forward pass keeps.
  *
  * Calls point down this list.
  *   module.c     which functions, which items
  *   function.c   the head of a gradient and its two parts
  *   forth.c back.c       the two walks over the steps
  *   back_call.c          the adjoints of one call
- *   plan.c       loops in segments, of which the way back makes the values again
+ *   plan.c       loops in segments, whose values the backward pass recomputes
  *   bars.c               where the gradient of a tensor lies, and since when
- *   keep.c               what the way back finds: values, logs, tensors of inner blocks
+ *   keep.c               values that the forward pass keeps: copies, logs, tensors of inner blocks
  *   active.c     which tensors have a gradient at all
- *   hiding.c     names of the function that hide others, or that the way back cannot have
+ *   hiding.c     names of the function that hide others, or that the backward pass cannot have
  *   order.c      can one step follow another one on the same elements?
  *   steps.c      from the tree to steps
  *   kernels.c    adjoint kernels, and those that copy and fill with zeros
@@ -37,7 +37,7 @@ enum step_kind {
     STEP_BLOCK, /* SCOPE, too */
     STEP_DROP,
     STEP_RETURN,
-    STEP_PLAIN /* print, assert, ..: no gradient has to do with it */
+    STEP_PLAIN /* print, assert, ..: a gradient does not need it */
 };
 
 struct step;
@@ -48,12 +48,12 @@ struct block {
     struct block *outer; /* NULL likewise */
 };
 
-/* What a formal of a callee is given: base NULL: a scalar or a struct. */
+/* The argument of a formal of a callee.  base NULL: a scalar or a struct. */
 struct grad_place {
     struct tensor *base;
     const struct region *region;
     struct ast *expr; /* NULL: all of base, by its name */
-    const char *seed; /* of a `var` that the call also reads: a copy of its bar, which the call begins anew */
+    const char *seed; /* of a `var` that the call also reads: a copy of its bar, which the call overwrites */
 };
 
 struct step {
@@ -73,29 +73,29 @@ struct step {
     /* forth.c prints these around it */
     struct strbuf first_text, last_text;
     struct plan *plan; /* of a FOR in segments, or NULL */
-    bool is_touching;  /* it, or a step inside, has to do with a tensor that has a gradient */
+    bool is_touching;  /* it, or a step inside, names a tensor that has a gradient */
 };
 
 /* A tensor of the function: a formal, a let, the result of a call. */
 struct tensor {
     struct symbol *symbol;
-    const char *name;    /* in the way forth */
+    const char *name;    /* in the forward pass */
     struct block *block; /* where it is declared; that of the body for a formal */
     bool is_formal, is_result;
     bool is_x;              /* a gradient with respect to it is asked for */
     bool is_varied;         /* it depends on an x */
-    bool is_useful;         /* what the function gives depends on it */
-    bool is_found;          /* the way back names it */
+    bool is_useful;         /* a result of the function depends on it */
+    bool is_found;          /* the backward pass names it */
     const char *bar;        /* the name of its bar, where it has one */
     const char *bar_formal; /* the formal of the gradient that it is, or NULL */
-    bool bar_is_ready;      /* the bar has a value where the way back is now */
+    bool bar_is_ready;      /* the bar has a value where the backward pass is now */
     bool bar_is_given;      /* it is a formal of the gradient that must not be written */
-    bool bar_is_written;    /* the way back changes it, so a copy of what is given is needed; found by the first pass */
+    bool bar_is_written;    /* the backward pass changes it, so it works on a copy; the first printing finds this */
     const char *kept;       /* an array around the function that has its elements for each iteration */
     const char *kept_text;  /* the element of it here */
-    bool is_copied;         /* a call copies it for the way back */
-    bool is_alive;          /* of a loop in segments: the values that are kept depend on it */
-    bool is_named;          /* likewise: more than the call that makes it names it */
+    bool is_copied;         /* a call copies it for the backward pass */
+    bool is_alive;          /* of a loop in segments: kept values depend on it */
+    bool is_named;          /* likewise: another step than the call that makes it names it */
 };
 
 static inline bool tensor_is_active(const struct tensor *t) { return t && t->is_varied && t->is_useful; }
@@ -104,7 +104,7 @@ static inline bool tensor_is_active(const struct tensor *t) { return t && t->is_
 
 enum adds { OVERWRITES, ADDS };
 
-/* A name that the way back has declared, in its innermost open block. */
+/* A name that the backward pass has declared, in its innermost open block. */
 struct again {
     const void *key;
     const char *text;
@@ -117,10 +117,11 @@ struct gradient {
     struct arena *mem;
     struct symbol *orch;
     const char *name;
-    struct symbol **x; /* with respect to what */
+    struct symbol **x; /* the formals whose gradients are asked for */
     enum adds *adds;
     int x_count;
     bool is_inner;                 /* for a caller's gradient: nothing is returned, and nothing exported */
+    bool is_any_order;             /* additions to a gradient may be reordered: `@order("any")` */
     struct span at;                /* where it was asked for */
     int64_t keep;                  /* of `@keep`: so many iterations of a loop, 0: all of them, -1: it is not there */
     int segments;                  /* then so many of a loop; 0 and 1: everything is kept */
@@ -138,12 +139,12 @@ struct gradient {
     struct ptrmap step_of;       /* scalar, alias, view -> its step */
     struct ptrmap tainted;       /* scalars that depend on an element of a tensor with a gradient -> where */
     struct ptrmap names;         /* interned names that are taken -> (void *)1 */
-    struct ptrmap logs;          /* node or symbol -> its text in the way back */
+    struct ptrmap logs;          /* node or symbol -> its text in the backward pass */
     struct ptrmap renamed;       /* symbol of a local that hides another name -> its name in the function */
     VEC(struct symbol *) hiding; /* the same symbols */
     struct ptrmap values;        /* place -> the name of its copy */
-    struct strbuf out;           /* the way back, so far */
-    VEC(struct again) again;     /* what it has declared */
+    struct strbuf out;           /* the backward pass, so far */
+    VEC(struct again) again;     /* the names that it has declared */
     const struct ast *own;       /* the call that is printed itself, and not its name */
     bool failed;
 };
@@ -193,9 +194,9 @@ const char *text_most_type(struct gradient *g, enum elem elem, int rank, const s
                            bool *is_exact);
 
 /* ---- keep.c ---- */
-/* The value that the formal of s had, for an expression of the way back; after: as s left it. */
+/* The value that the formal of s had, for an expression of the backward pass; after: as s left it. */
 bool keep_value(struct gradient *g, struct step *s, int formal, bool after, struct strbuf *out);
-/* An expression of a statement: in the way back. */
+/* An expression of a statement: in the backward pass. */
 bool keep_expr(struct gradient *g, struct step *s, struct ast *n, struct strbuf *out);
 bool keep_place(struct gradient *g, struct step *s, struct ast *n, const struct ast *root, const char *root_text,
                 struct strbuf *out);
@@ -216,17 +217,17 @@ const char *bars_formal(struct gradient *g, const char *of); /* the formal of th
 bool bars_declare(struct gradient *g, struct span at, const struct tensor *t); /* of no x */
 bool bars_ready(struct gradient *g, struct step *at, struct tensor *t); /* declared and filled with zeros if need be */
 bool bars_text(struct gradient *g, struct step *s, const struct grad_place *p, struct strbuf *out);
-void bars_write(struct gradient *g, struct tensor *t); /* the way back changes it */
+void bars_write(struct gradient *g, struct tensor *t); /* the backward pass changes it */
 bool bars_clear(struct gradient *g, struct step *s, const struct grad_place *p);
 bool bars_is_met_before(struct gradient *g, struct step *s, const struct grad_place *p);
 
 /* ---- plan.c ---- */
 
-/* A tensor from outside of a loop in segments, whose value is another one when the body runs again. */
+/* A tensor from outside of a loop in segments, whose value differs when the body runs again. */
 struct remade {
     struct tensor *tensor;
     bool is_changed;   /* by the loop; else only after it */
-    bool is_scratch;   /* each iteration begins it anew */
+    bool is_scratch;   /* each iteration writes it before it uses it */
     const char *start; /* the array of its values before segments, or NULL */
     const char *again; /* its name when the body runs again; NULL: nothing needs it */
 };
@@ -234,23 +235,23 @@ struct remade {
 struct plan {
     struct step *loop;
     int64_t step;
-    size_t begins_at;                       /* in the text before the loop */
+    size_t begins_at;                       /* in the text before the loop, or before its branch */
     const char *low, *high, *all;           /* bounds, and how many iterations */
     const char *most, *count, *before_last; /* iterations of a segment, segments, those before the last one */
     const char *segment;                    /* the variable */
     VEC(struct remade *) remade;
-    struct strbuf copies; /* before a segment of the way forth */
-    bool is_asked;        /* something of each iteration is kept */
-    const char *why;      /* it is not possible */
+    struct strbuf copies; /* before a segment of the forward pass */
+    bool is_asked;        /* a value of each iteration is kept */
+    const char *why;      /* the reason why the loop cannot run in segments, or NULL */
     struct span why_at;
 };
 bool plan_begin(struct gradient *g, struct step *loop); /* sets loop->plan where there is one; false: reported */
-void plan_forget(struct step *loop);
-/* Prints the way back of the loop; back: that of an iteration. */
+void plan_forget(struct gradient *g, struct step *loop);
+/* Prints the backward pass of the loop; back: that of an iteration. */
 void plan_end(struct gradient *g, struct step *loop, const char *back);
 void plan_forth(struct gradient *g, const struct step *s, struct strbuf *out);
 const char *plan_iteration(struct gradient *g, const struct plan *p, const char *iteration);
-/* In the body once more: is the call made, the name declared? */
+/* While the body runs again: is the call made, is the name declared? */
 bool plan_runs_again(const struct plan *p, const struct step *s);
 bool plan_names_again(struct gradient *g, const struct plan *p, const struct step *s);
 
@@ -276,7 +277,7 @@ struct known_adjoint {
     const struct symbol *kernel;
     int x;
     const struct adjoint *adjoint;
-    const char *name[2]; /* by enum adjoint_form; NULL: not printed yet */
+    const char *name[3]; /* by enum adjoint_form; NULL: not printed yet */
 };
 struct inner_gradient {
     const struct symbol *orch;
@@ -297,6 +298,6 @@ int kernels_original(const struct symbol *kernel, const struct symbol *f, bool *
 const char *function_inner(struct gradient *caller, struct symbol *orch, struct symbol **x, const enum adds *adds,
                            int x_count, struct span at);
 bool function_print(struct grads *all, struct symbol *orch, const char *name, struct symbol **x, const enum adds *adds,
-                    int x_count, bool is_inner, struct span at);
+                    int x_count, struct span at);
 
 #endif

@@ -1,9 +1,9 @@
-/* plan.c - which loops keep the values of a few iterations only, and make those of the others again.
- * Idea       a loop of n iterations runs in segments of c.  The way forth keeps values in arrays of c elements, which
- *            each segment writes anew, and copies before each segment but the last one what it changes.  The way back
- *            takes the segments from the last to the first: it runs the body of a segment once more, on those copies,
- *            and then goes back through it.  The last segment is not run again, so one segment is the plan that keeps
- *            all.
+/* plan.c - loops that keep the values of a few iterations only, and recompute those of the others.
+ * Idea       a loop of n iterations runs in segments of c.  The forward pass keeps values in arrays of c elements,
+ *            which each segment overwrites, and before each segment but the last it copies the tensors that the loop
+ *            changes.  The backward pass takes the segments from the last to the first: it runs the body of a segment
+ *            again, on those copies, and then the adjoints of its iterations.  The last segment is not run again, so a
+ *            plan with one segment keeps everything.
  * Invariant  a tensor that the body reads has the same value when the body runs again: nothing can write it later, or
  *            the body uses a copy under another name.
  * Tests      test/lit/grad/segments.pto
@@ -18,6 +18,13 @@ static bool is_inside(const struct plan *p, const struct step *s) { return order
 static bool is_outside(const struct plan *p, const struct tensor *t)
 {
     return !order_encloses(p->loop->blocks[0], t->block);
+}
+
+/* Declarations of the loop that the whole function sees.  A loop in a branch has them before the branch, because the
+ * backward pass has a branch of its own. */
+static struct strbuf *declarations(const struct gradient *g, const struct plan *p)
+{
+    return &steps_outermost(g, p->loop)->first_text;
 }
 
 static bool refuse(struct gradient *g, struct plan *p, struct span at, const char *why)
@@ -40,7 +47,7 @@ static bool is_declared_inside(struct gradient *g, const struct plan *p, const s
     return b && order_encloses(p->loop->blocks[0], b);
 }
 
-/* What another run of the body could not repeat. */
+/* Refuses expressions whose value another run of the body could not repeat. */
 static bool look(void *cx, struct ast *n)
 {
     const struct looking *l = cx;
@@ -63,7 +70,7 @@ static bool is_written_place(const struct step *s, int k)
     return active_writes(active_direction(s, k)) || active_direction(s, k) == DIR_OWN;
 }
 
-/* Is the value that a step of the body meets or leaves there the last one? */
+/* Is the value that a step of the body reads, or writes, never overwritten later? */
 static bool is_stable(struct gradient *g, const struct plan *p, const struct tensor *t)
 {
     if (t->symbol->is_var) return false;
@@ -85,7 +92,7 @@ static bool is_stable(struct gradient *g, const struct plan *p, const struct ten
     return true;
 }
 
-/* Has all of it surely a value before the loop? */
+/* Is the whole tensor written before the loop, on every path? */
 static bool is_written_before(struct gradient *g, const struct plan *p, const struct tensor *t)
 {
     if (t->is_formal && t->symbol->dir != DIR_OUT) return true;
@@ -100,7 +107,7 @@ static bool is_written_before(struct gradient *g, const struct plan *p, const st
     return false;
 }
 
-/* Does each iteration begin by writing all of it? */
+/* Does each iteration write the whole tensor before it uses it? */
 static bool begins_anew(struct gradient *g, const struct plan *p, const struct tensor *t)
 {
     for (size_t i = 0; i < g->calls.count; i++) {
@@ -143,6 +150,8 @@ static bool add_tensor(struct gradient *g, struct plan *p, struct tensor *t, str
     r->tensor = t;
     r->is_changed = is_written_inside(g, p, t);
     r->is_scratch = r->is_changed && !t->symbol->is_var && begins_anew(g, p, t);
+    if (!r->is_changed && p->loop->in != g->body)
+        return refuse(g, p, at, "a tensor that is changed after it, in a branch");
     if (!r->is_scratch && !is_written_before(g, p, t))
         return refuse(g, p, at, "a tensor that may be written in parts before it");
     if (t->symbol->type->rank == MAX_RANK) return refuse(g, p, at, "a tensor of 8 dimensions that it changes");
@@ -205,9 +214,9 @@ static bool name_segments(struct gradient *g, struct plan *p)
     int64_t count;
     if (!low || !high || !by || !size_is_const(by, &p->step) || p->step == 0)
         return refuse(g, p, n->at, "a step that is no constant");
-    const struct size *way = p->step > 0 ? size_sub(t, high, low) : size_sub(t, low, high);
+    const struct size *distance = p->step > 0 ? size_sub(t, high, low) : size_sub(t, low, high);
     const struct size *all =
-        way ? size_binary(t, SIZE_CEIL_DIV, way, size_const(t, p->step > 0 ? p->step : -p->step)) : NULL;
+        distance ? size_binary(t, SIZE_CEIL_DIV, distance, size_const(t, p->step > 0 ? p->step : -p->step)) : NULL;
     p->low = text_size(g, low, false);
     p->high = text_size(g, high, false);
     p->all = all ? text_size(g, all, false) : NULL;
@@ -225,22 +234,23 @@ static bool name_segments(struct gradient *g, struct plan *p)
     p->count = text_fresh(g, "segments");
     p->before_last = arena_printf(g->mem, "max(%s - 1, 0)", p->count);
     if (g->keep > 0)
-        strbuf_printf(&p->loop->first_text, "let %s = max(min(%s, %lld), 1);\n", p->most, p->all, (long long)g->keep);
+        strbuf_printf(declarations(g, p), "let %s = max(min(%s, %lld), 1);\n", p->most, p->all, (long long)g->keep);
     else
-        strbuf_printf(&p->loop->first_text, "let %s = max(ceil_div(%s, %d), 1);\n", p->most, p->all, g->segments);
-    strbuf_printf(&p->loop->first_text, "let %s = ceil_div(max(%s, 0), %s);\n", p->count, p->all, p->most);
+        strbuf_printf(declarations(g, p), "let %s = max(ceil_div(%s, %d), 1);\n", p->most, p->all, g->segments);
+    strbuf_printf(declarations(g, p), "let %s = ceil_div(max(%s, 0), %s);\n", p->count, p->all, p->most);
     return true;
 }
 
 bool plan_begin(struct gradient *g, struct step *loop)
 {
-    if ((g->keep <= 0 && g->segments <= 1) || loop->in != g->body) return true;
+    const struct step *loops[MAX_LOOPS];
+    if ((g->keep <= 0 && g->segments <= 1) || steps_loops(loop->in, NULL, loops) > 0) return true;
     struct plan *p = arena_new(g->mem, struct plan);
     p->loop = loop;
-    p->begins_at = loop->first_text.length;
+    p->begins_at = declarations(g, p)->length;
     if (!find_remade(g, p) || !name_segments(g, p)) {
         vec_free(&p->remade);
-        if (!p->why || g->keep < 0) return true; /* where none is asked for, all of it is kept */
+        if (!p->why || g->keep < 0 || g->is_inner) return true; /* where none is asked for, all of it is kept */
         return grad_refuse(g, DIAG_E99, p->why_at, "write '@keep(0)', which keeps all, or none at all",
                            "'@keep' of a loop with %s is not built yet", p->why);
     }
@@ -248,12 +258,12 @@ bool plan_begin(struct gradient *g, struct step *loop)
     return true;
 }
 
-/* Nothing of the loop is kept: it needs no segments. */
-void plan_forget(struct step *loop)
+/* Takes the segments away from a loop of which nothing is kept. */
+void plan_forget(struct gradient *g, struct step *loop)
 {
     struct plan *p = loop->plan;
+    strbuf_cut(declarations(g, p), p->begins_at);
     vec_free(&p->remade);
-    strbuf_cut(&loop->first_text, p->begins_at);
     loop->plan = NULL;
 }
 
@@ -385,7 +395,7 @@ static const char *end_of_comment(const char *at)
     return !end ? at + strlen(at) : at[1] == '/' ? end : end + 2;
 }
 
-/* The text with the names of copies in the place of those of the tensors. */
+/* The text, in which the names of copies replace those of the tensors. */
 static void rename_tensors(const struct plan *p, const char *text, struct strbuf *out)
 {
     for (const char *at = text, *end; *at; at = end) {
@@ -403,7 +413,7 @@ static void rename_tensors(const struct plan *p, const char *text, struct strbuf
     }
 }
 
-/* Before a segment of the way forth; in the way back, what the body works on. */
+/* forth: the copies before a segment of the forward pass; back: the tensors that the body then works on. */
 static void print_copies(struct gradient *g, struct plan *p, struct strbuf *forth, struct strbuf *back)
 {
     for (size_t i = 0; i < p->remade.count; i++) {
@@ -418,7 +428,7 @@ static void print_copies(struct gradient *g, struct plan *p, struct strbuf *fort
             strbuf_printf(&p->loop->first_text, "let %s = %s(%s);\n", r->again, copy, t->name);
         } else {
             const char *start = r->start = text_fresh(g, arena_printf(g->mem, "%s_start", t->name));
-            strbuf_printf(&p->loop->first_text, "let %s: array[%s] of %s;\n", start, p->before_last, type);
+            strbuf_printf(declarations(g, p), "let %s: array[%s] of %s;\n", start, p->before_last, type);
             strbuf_printf(forth, "%s(%s, out %s[%s]);\n", copy, t->name, start, p->segment);
             if (t->symbol->is_var)
                 strbuf_printf(back, "var %s = %s(%s[%s]);\n", r->again, copy, start, p->segment);
@@ -428,7 +438,7 @@ static void print_copies(struct gradient *g, struct plan *p, struct strbuf *fort
     }
 }
 
-/* Statements that are calls, in what was printed. */
+/* The number of statements in the text that are calls. */
 static int calls_of(const char *text)
 {
     int count = 0;
@@ -436,11 +446,12 @@ static int calls_of(const char *text)
     return count;
 }
 
-/* "h_found, z_kept": what is declared before the loop; copies: those of the way forth, else the rest. */
+/* "h_found, z_kept": the arrays that are declared before the loop; of_copies: those of copies before segments, else the
+ * others. */
 static const char *names_of(struct gradient *g, const struct plan *p, bool of_copies)
 {
     STRBUF(names);
-    for (const char *at = strbuf_text(&p->loop->first_text) + p->begins_at; *at; at = strchr(at, '\n') + 1) {
+    for (const char *at = strbuf_text(declarations(g, p)) + p->begins_at; *at; at = strchr(at, '\n') + 1) {
         const char *name = at + 4, *end = end_of_word(name);
         if (strncmp(at, "let ", 4) != 0 || *end != ':') continue;
         bool is_copy = false;

@@ -303,7 +303,7 @@ bool steps_read(struct gradient *g)
         if (s->kind != STEP_RETURN) continue;
         if (s != g->body->last)
             return grad_refuse(g, DIAG_E22, s->ast->at, "let the one 'return' be the last statement of the function",
-                               "'%s' returns before its end, and the way back begins there", g->orch->name);
+                               "'%s' returns before its end, and the backward pass begins there", g->orch->name);
         g->returns = s;
     }
     if (g->result) g->result->is_result = true;

@@ -112,8 +112,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
     if (o->dumps & 1U << DUMP_USES) s.sema.uses = text;
     s.sema.grad_segments = plans_segments(o);
     const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
-    if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
-        codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
+    plans_check_heap(o, &s.front, checked);
     if (diag_error_count(s.front.diag) == 0) {
         struct codegen_options options = {.input = o->input,
                                           .no_line = o->no_line,

@@ -3,6 +3,9 @@
 #define PTOC_BUILD_H
 #include "options.h"
 
+struct checked;
+struct front;
+
 int build_main(const struct options *o);        /* VERB_BUILD */
 bool build_reads_only(const struct options *o); /* --emit of something that exists before the program is checked */
 int fmt_main(const struct options *o);          /* VERB_FMT, in fmt.c */
@@ -21,6 +24,8 @@ int build_binary(const struct options *o, const char *temp_dir, const char *outp
 
 /* In plans.c: in how many segments the loops of gradients run, so that the program fits into --heap. */
 int plans_segments(const struct options *o);
+/* E14 for what does not fit, with the sizes that the run is given. */
+void plans_check_heap(const struct options *o, struct front *front, const struct checked *checked);
 
 /* The messages of a link: E12 for kernels without a function.  true: nothing else is left to say. */
 bool missing_report(const struct options *o, const char *log);

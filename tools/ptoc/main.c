@@ -24,8 +24,7 @@ static int check_main(const struct options *o)
     s.sema.only_checks = o->heap_bytes == 0;
     s.sema.grad_segments = plans_segments(o);
     const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
-    if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
-        codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
+    plans_check_heap(o, &s.front, checked);
     if (diag_error_count(s.front.diag) == 0 && !o->no_bodies) result = c_bodies_check(&s.front, checked, o);
     const int closed = session_close(&s);
     return result != EXIT_OK ? result : closed;

@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SEGMENTS = 1 << 16 };
+enum {
+    MOST_SEGMENTS = 1 << 16,
+    MOST_EQUAL = 8 /* needs in a row, over ten times the segments: each iteration is a segment by then */
+};
 
 static void drop_message(void *cx, const struct diag_message *m)
 {
@@ -42,12 +45,14 @@ static int64_t least_ring(const struct options *o, const struct codegen_run *run
 
 static int fewest_segments(const struct options *o, const struct codegen_run *run)
 {
-    int64_t best, now;
-    int fewest = 1, fails = 1, fits = 0;
+    int64_t best, now, before = -1;
+    int fewest = 1, fails = 1, fits = 0, equal = 0;
     if ((best = least_ring(o, run, 1)) <= o->heap_bytes) return 1;
     for (int m = 2; m < MOST_SEGMENTS && fits == 0; m = m < 4 ? m + 1 : m + m / 3) {
         now = least_ring(o, run, m);
-        if (now < 0 || now > 2 * best) break;
+        equal = now == before ? equal + 1 : 0;
+        if (now < 0 || now > 2 * best || equal == MOST_EQUAL) break;
+        before = now;
         if (now < best) best = now, fewest = m;
         *(now <= o->heap_bytes ? &fits : &fails) = m;
     }
@@ -73,11 +78,16 @@ static const char *value_of(const struct options *o, int *i, const char *option)
     return strncmp(arg, option, length) == 0 && arg[length] == '=' ? arg + length + 1 : NULL;
 }
 
-int plans_segments(const struct options *o)
+/* What the command line gives to the run. */
+struct run_values {
+    VEC(struct define) values;
+    VEC(char *) names;
+    struct codegen_run run;
+};
+
+static void values_read(const struct options *o, struct run_values *v)
 {
-    VEC(struct define) values = {0};
-    VEC(char *) names = {0};
-    if (o->heap_bytes == 0) return 1;
+    *v = (struct run_values){0};
     for (int i = 0; i < o->run_arg_count; i++) {
         const char *value = value_of(o, &i, "--dim");
         if (!value) value = value_of(o, &i, "--set");
@@ -85,14 +95,35 @@ int plans_segments(const struct options *o)
         char *name = equals ? strndup(value, (size_t)(equals - value)) : NULL;
         if (!name) continue;
         const struct define new = {name, equals + 1};
-        vec_push(&names, name);
-        vec_push(&values, new);
+        vec_push(&v->names, name);
+        vec_push(&v->values, new);
     }
-    const struct codegen_run run = {o->check_grad ? NULL : options_run_value(o, "--entry"), values.data,
-                                    (int)values.count};
-    const int segments = fewest_segments(o, &run);
-    for (size_t i = 0; i < names.count; i++) free(names.data[i]);
-    vec_free(&names);
-    vec_free(&values);
+    v->run = (struct codegen_run){o->check_grad ? "check_grad" : options_run_value(o, "--entry"), v->values.data,
+                                  (int)v->values.count};
+}
+
+static void values_free(struct run_values *v)
+{
+    for (size_t i = 0; i < v->names.count; i++) free(v->names.data[i]);
+    vec_free(&v->names);
+    vec_free(&v->values);
+}
+
+int plans_segments(const struct options *o)
+{
+    struct run_values v;
+    if (o->heap_bytes == 0) return 1;
+    values_read(o, &v);
+    const int segments = fewest_segments(o, &v.run);
+    values_free(&v);
     return segments;
+}
+
+void plans_check_heap(const struct options *o, struct front *front, const struct checked *checked)
+{
+    struct run_values v;
+    if (o->heap_bytes == 0 || diag_error_count(front->diag) > 0) return;
+    values_read(o, &v);
+    codegen_check_heap(front, checked, o->heap_bytes, o->rings, &v.run);
+    values_free(&v);
 }
