@@ -208,6 +208,7 @@ static void offers(PTORuntime *rt, void *arg)
     PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR((int64_t)100)};
     p[0].shape = shape;
     const PTOStripCall call = {&failing, &here, p, step, 2};
+    EXPECT(pto_next_offer(rt, 0, INT64_MAX) > 0); /* also before any loop has made one */
     const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, &call, 1) : 0;
     *next = pto_next_offer(rt, 0, INT64_MAX);
     EXPECT_EQ(pto_next_offer(rt, 0, 2), 2);
