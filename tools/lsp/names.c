@@ -20,6 +20,7 @@ static const char *text_at(const struct result *r, struct span at, size_t *lengt
 
 void uses_add(struct names_work *w, struct name_use use)
 {
+    if (!result_module(w->result, use.at.file)) return; /* the text of a gradient, which is in no file */
     size_t a, b;
     const char *name = text_at(w->result, use.at, &a), *declared = text_at(w->result, use.declared, &b);
     for (size_t i = 0; i < a; i++)
