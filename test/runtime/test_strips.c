@@ -79,7 +79,7 @@ static void loop(PTORuntime *rt, void *arg)
             memcpy(step[c], (int64_t[]){x->by_a, x->by_b, x->by_o, 2}, sizeof step[c]);
             call[c] = (PTOStripCall){&mix_kernel, &here, param[c], step[c], 4};
         }
-        if (p->by_strips && pto_takes_strips(rt)) taken = pto_submit_strips(rt, 0, p->iterations, call, p->calls);
+        if (p->by_strips && pto_takes_strips(rt)) taken = pto_submit_strips(rt, 0, p->iterations, 1, call, p->calls);
         assert_in_range(taken, 0, p->iterations);
         p->taken += taken;
         one_by_one(rt, p, taken);
@@ -190,7 +190,7 @@ static void failing_loop(PTORuntime *rt, void *arg)
         p[0].shape = shape;
         const int64_t step[] = {T, 1};
         const PTOStripCall call = {&failing, site, p, step, 2};
-        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, &call, 1) : 0;
+        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, 1, &call, 1) : 0;
         for (int64_t n = taken; n < N; n++) {
             pto_at(rt, site);
             PTOTaskParam q[] = {PTO_INOUT(m, n * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(p[1].value.i64 + n)};
@@ -208,11 +208,11 @@ static void offers(PTORuntime *rt, void *arg)
     PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR((int64_t)100)};
     p[0].shape = shape;
     const PTOStripCall call = {&failing, &here, p, step, 2};
-    const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, &call, 1) : 0;
-    *next = pto_next_offer(rt, 0, INT64_MAX);
-    EXPECT_EQ(pto_next_offer(rt, 0, 2), 2);
-    EXPECT_EQ(pto_next_offer(rt, INT64_MAX - 3, INT64_MAX), INT64_MAX);
-    if (*next < INT64_MAX) EXPECT_EQ(pto_next_offer(rt, INT64_MIN, INT64_MAX), INT64_MIN + *next);
+    const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, 1, &call, 1) : 0;
+    *next = pto_next_offer(rt, 0, INT64_MAX, 1);
+    EXPECT_EQ(pto_next_offer(rt, 0, 2, 1), 2);
+    EXPECT_EQ(pto_next_offer(rt, INT64_MAX - 3, INT64_MAX, 1), INT64_MAX);
+    if (*next < INT64_MAX) EXPECT_EQ(pto_next_offer(rt, INT64_MIN, INT64_MAX, 1), INT64_MIN + *next);
     for (int64_t n = taken; n < 200; n++) {
         PTOTaskParam q[] = {PTO_INOUT(m, n % N * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(100 + n)};
         q[0].shape = shape;
