@@ -336,10 +336,13 @@ void bounds_note_new(struct walk *w, const struct symbol *t, struct maker at)
     if (bounds_is_there(w, t)) return;
     const struct size *bytes = bounds_bytes_of(w, t->type);
     const int64_t least = bounds_least_bytes(w, t->type);
-    if (!(before & MAY)) {
-        bounds_note_point(w, (struct need_point){bytes, bytes, at, 0}, bounds_round_up(least));
+    if (!(before & MUST)) {
+        /* Where an earlier iteration may have made it, its bytes are in what may be held: the first iteration needs
+         * them all the same, and was walked silently. */
+        const struct size *added = before & MAY ? size_const(w->sizes, 0) : bytes;
+        bounds_note_point(w, (struct need_point){added, bytes, at, 0}, bounds_round_up(least));
         bounds_note_sure_of_call(w, bounds_sure_bytes(w, t->type));
-        bounds_note_safe(w, (struct need_point){bytes, bytes, at, 0});
+        bounds_note_safe(w, (struct need_point){added, bytes, at, 0});
     }
     bounds_hold_new(w, t);
     if (w->silent || w->now->dead || least <= w->out->one_bytes) return;

@@ -146,6 +146,8 @@ static inline void ptoi_note_producer(struct map_found *found, uint64_t id) /* u
 
 /* A run begins. */
 void ptoi_plain_begin(struct orchestrator *o);
+/* strips.c.  The same; may its loops be handed over in strips? */
+void ptoi_strips_begin(struct orchestrator *o, bool are_taken);
 /* The number of the task, PTO_NO_TASK, or a status. */
 int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
                              int32_t count);

@@ -10,7 +10,6 @@
  * Tests      test/runtime/test_plain.c, stress_graphs.c */
 #include "publish.h"
 #include "depend/tensormap_tiles.h"
-#include "shared/processors.h"
 #include <pto/detail/decode.h>
 #include <string.h>
 
@@ -24,8 +23,7 @@ void ptoi_plain_begin(struct orchestrator *o)
                          !(o->inlined.backend && o->inlined.backend->mirror);
     o->is_plain = is_free && !o->flow.meter.is_on;
     if (o->is_plain) ptoi_known_begin(&o->known);
-    o->fast.open->takes_strips = is_free && o->inlined.is_allowed && o->flow.ops->known_ns;
-    if (o->fast.open->takes_strips) o->run.processors = ptoi_processors();
+    ptoi_strips_begin(o, is_free && o->inlined.is_allowed && o->flow.ops->known_ns);
 }
 
 #define PTO_OFTEN_(condition) __builtin_expect(!!(condition), 1)

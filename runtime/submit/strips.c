@@ -10,6 +10,7 @@
  * Tests      test/runtime/test_strips.c */
 #include "submission.h"
 #include "shared/check.h"
+#include "shared/processors.h"
 #include "shared/strip.h"
 #include <string.h>
 
@@ -25,6 +26,13 @@ enum { LEAST_NS = 2000, STRIP_NS = 16000, CHAIN_NS = 32000, FINEST_NS = 110 };
 /* So many iterations later a loop makes its next offer: soon if its kernels were not timed yet, else so seldom that a
  * loop of the finest tasks does not feel it. */
 enum { UNTIMED_GAP = 16, TIMED_GAP = 1024 };
+
+void ptoi_strips_begin(struct orchestrator *o, bool are_taken)
+{
+    o->fast.open->takes_strips = are_taken;
+    o->fast.open->offer_gap = TIMED_GAP; /* of a loop that makes no offer, as its tensors are not fit for one */
+    if (are_taken) o->run.processors = ptoi_processors();
+}
 
 /* The tensor that all iterations access through one parameter. */
 struct reach {
