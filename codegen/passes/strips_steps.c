@@ -37,7 +37,7 @@ static const struct strip_let *let_of(const struct strips *s, const struct ir_va
 bool let_add(struct strips *s, const struct ir_op *op)
 {
     const struct ir_value *const v = op->let.value;
-    const enum type_kind kind = op->let.type ? op->let.type->kind : TYPE_INT;
+    const enum type_kind kind = op->let.type->kind;
     if (s->lets == LETS || op->let.taken || kind == TYPE_BOOL || !value_is_plain(v)) return false;
     const bool is_same = value_is_invariant(s, v);
     struct ir_value *const step = is_same || kind == TYPE_INT ? step_of(s, v) : NULL;
@@ -120,6 +120,7 @@ static struct ir_value *apply(const struct strips *s, enum ast_op op, struct ir_
     if (op == OP_MUL) {
         if (is_integer(a, 0) || is_integer(b, 1)) return a;
         if (is_integer(b, 0) || is_integer(a, 1)) return b;
+        if (is_integer(a, -1)) return ir_unary(s->plan->mem, OP_NEG, b);
     } else {
         if (is_integer(b, 0)) return a;
         if (is_integer(a, 0)) return op == OP_ADD ? b : ir_unary(s->plan->mem, OP_NEG, b);
