@@ -104,7 +104,8 @@ class Loops:
         calls = [call for call in (self.call((first, by), iterations, tile) for _ in range(rng.randrange(1, 4))) if call]
         priority = rng.choice(["", "", "@priority(i) ", "@priority(3) "])
         step = "" if by == 1 and rng.random() < 0.8 else " step %d" % by
-        return "    for i in %d .. %d%s { %s }\n" % (first, end, step, " ".join(priority + call for call in calls)) if calls else ""
+        stop = "if i %s %d { break; } " % (rng.choice([">", ">="]), rng.randrange(first, end + 2)) if by > 0 and rng.random() < 0.2 else ""
+        return "    for i in %d .. %d%s { %s%s }\n" % (first, end, step, stop, " ".join(priority + call for call in calls)) if calls else ""
 
     def ragged_loop(self):
         """Over pieces of a dimension, the last of which may be shorter."""
@@ -120,7 +121,9 @@ class Loops:
         lets = "let w = min(%d, %d - i); " % ((by, high) if rng.random() < 0.8 else (rng.randrange(1, by + 1), high)) if named else ""
         if named and rng.random() < 0.3:
             lets += "let at = i * 2 - %d; " % rng.randrange(0, 9)
-        number = "at" if "at = " in lets else rng.choice(["i", "7", "w" if named else "n", "i * 3 - 2"])
+        if named and rng.random() < 0.4:  # another number that ends elsewhere
+            lets += "let v = min(%d, %d - i); " % (rng.randrange(1, 12), rng.randrange(-2, extent + 9))
+        number = "v" if "v = " in lets else "at" if "at = " in lets else rng.choice(["i", "7", "w" if named else "n", "i * 3 - 2"])
 
         def view(array, low_of=None):
             base = rng.randrange(0, across - width + 1)

@@ -153,6 +153,8 @@ TEST(pieces_are_full_until_the_end_is_near)
     EXPECT_EQ(pto_full_end(8, 10, 2, 4), 8);
     EXPECT_EQ(pto_full_end(0, 10, 3, 4), 0);
     EXPECT_EQ(pto_full_end(0, 10, 400, 4), 10); /* the loop ends before */
+    EXPECT_EQ(pto_full_end(5, 5, 400, 4), 5);   /* where another piece is short already */
+    EXPECT_EQ(pto_full_end(5, pto_full_end(5, 8, 3, 4), 9, 4), 5);
     EXPECT_EQ(pto_full_end(0, 10, 13, 4), 10);
     EXPECT_EQ(pto_full_end(0, 10, 12, 4), 9);
     EXPECT_EQ(pto_full_end(INT64_MAX - 9, INT64_MAX, INT64_MAX, INT64_MIN), INT64_MAX);

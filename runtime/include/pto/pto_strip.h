@@ -85,12 +85,12 @@ static inline int64_t pto_next_offer(const PTORuntime *rt, int64_t k, int64_t en
 }
 
 /* Where the iterations end in which a piece is as long as a loop wants its pieces: `room` is left for it in iteration
- * k, and 1 less for each 1 that k grows.  Between k, if there is not room enough, and end, which is above k.
+ * k, and 1 less for each 1 that k grows.  k, if there is not room enough or no iteration; at most end.
  *     for (k = 0; k < N; k += T) f(min(T, N - k))     pto_full_end(k, N, N - k, T)
  * Caller     any thread.  Never blocks.  Status: none. */
 static inline int64_t pto_full_end(int64_t k, int64_t end, int64_t room, int64_t wanted)
 {
-    if (room < wanted) return k;
+    if (k >= end || room < wanted) return k;
     const uint64_t more = (uint64_t)room - (uint64_t)wanted, distance = (uint64_t)end - (uint64_t)k;
     return more < distance - 1 ? (int64_t)((uint64_t)k + more + 1) : end;
 }
