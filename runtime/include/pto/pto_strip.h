@@ -98,8 +98,8 @@ static inline int64_t pto_full_end(int64_t k, int64_t end, int64_t room, int64_t
 /* Submits the iterations first, first + by ... of a loop that ends before `end` as strips, where that is faster than
  * one task after the other: the first iteration that it has not submitted, and that the caller has to; if there is
  * none, the number behind the last one, or the last one of 64 bits if that is beyond them.  by: not 0; below 0 the loop
- * goes down.  calls: of the iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order of
- * the body; read before the function returns.
+ * goes down.  calls: of the iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order
+ * of the body; read before the function returns.
  * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: the run status; what cannot be submitted as a
  *            strip, or finds no room in the heap, is left to the caller, whose submit reports it. */
 PTO_API int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, int64_t by, const PTOStripCall *calls,
