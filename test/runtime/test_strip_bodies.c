@@ -21,7 +21,7 @@ static void spin(int64_t ns)
 static int make(const PTOArg *a)
 {
     for (int64_t i = 0; i < a[0].shape[0]; i++)
-        ((int64_t *)a[1].ptr)[i] = 3 * ((const int64_t *)a[0].ptr)[i * a[0].stride[0]] + 1;
+        ((int64_t *)a[1].ptr)[i] = (int64_t)(3 * (uint64_t)((const int64_t *)a[0].ptr)[i * a[0].stride[0]] + 1);
     spin(150);
     return 0;
 }
