@@ -100,6 +100,7 @@ void print_tensor(struct emitter *e, struct strbuf *b, const struct ir_view *v, 
 
 /* ---- emit_value.c ---- */
 void value_print(struct emitter *e, struct strbuf *b, const struct ir_value *v, enum precedence prec);
+void let_emit(struct emitter *e, const struct ir_op *op); /* a LET */
 /* Outside of functions: an expression (converted to `type` if that is not NULL), a size. */
 void expression_print(struct emitter *e, struct strbuf *b, const struct ast *n, const struct type *type,
                       enum precedence prec, enum arithmetic mode);
@@ -121,6 +122,8 @@ void submit_emit_params(struct emitter *e, const struct ir_call *call, const str
 void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call); /* of a function, in an expression */
 
 /* ---- emit_strips.c ---- */
+/* What follows an iteration of a loop that is not COUNTED and goes up to before `end`, or down to behind it. */
+const char *step_text(struct emitter *e, const struct ir_op *op, const char *name, const char *end);
 /* The number before which a loop stops, whose bounds are printed; it may become a variable before the loop. */
 const char *strips_emit_end(struct emitter *e, const struct ir_op *op, const char *high);
 /* The heads of two loops, and between them the offer: from one offer to the next, and from iteration to iteration. */

@@ -28,20 +28,6 @@ static void unused(struct emitter *e, const void *key, const char *name)
 
 /* ---- scalars ---- */
 
-static void emit_let(struct emitter *e, const struct ir_op *op)
-{
-    STRBUF(value);
-    const struct ir_temporary *t = op->let.temporary;
-    value_print(e, &value, op->let.value, P_ANY);
-    /* after its value: a name of before may be meant there */
-    const char *name = declare(e, op->let.key, op->let.wanted);
-    if (t && t->stands_for) ptrmap_set(&e->c_names, t->stands_for, (void *)name);
-    out_line(e->out, "%s%s %s = %s;", op->let.is_const ? "const " : "", c_scalar_type(op->let.type), name,
-             strbuf_text(&value));
-    if (op->let.unused == IR_UNUSED_SURELY) out_line(e->out, "(void)%s;", name);
-    if (op->let.unused == IR_UNUSED_MAYBE) unused(e, t && t->stands_for ? t->stands_for : op->let.key, name);
-}
-
 static void emit_set(struct emitter *e, const struct ir_op *op)
 {
     STRBUF(value);
@@ -325,23 +311,11 @@ static void emit_counted_for(struct emitter *e, const struct ir_op *op, const ch
 static void emit_for_head(struct emitter *e, const struct ir_op *op, const char *name, const char *low,
                           const char *high)
 {
-    const bool up = op->loop.by > 0;
-    const char sign = up ? '+' : '-', compare = up ? '<' : '>';
-    const int64_t by = op->loop.form == IR_LOOP_COUNTED || up ? op->loop.by : -op->loop.by;
-    switch (op->loop.form) {
-    case IR_LOOP_UNIT:
-        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s%c%c) {", name, low, name, compare, high, name, sign, sign);
-        break;
-    case IR_LOOP_STEP:
-        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s %c= %" PRId64 ") {", name, low, name, compare, high, name,
-                 sign, by);
-        break;
-    case IR_LOOP_CLAMP:
-        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s = %s - %s > %" PRId64 " ? %s %c %" PRId64 " : %s) {", name,
-                 low, name, compare, high, name, up ? high : name, up ? name : high, by, name, sign, by, high);
-        break;
-    case IR_LOOP_COUNTED: emit_counted_for(e, op, name, low, high); break;
-    }
+    if (op->loop.form == IR_LOOP_COUNTED)
+        emit_counted_for(e, op, name, low, high);
+    else
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s) {", name, low, name, op->loop.by > 0 ? '<' : '>', high,
+                 step_text(e, op, name, high));
 }
 
 /* The blocks of the operation without the one in which its chain of branches goes on, *rest: a chain has any length. */
@@ -512,7 +486,7 @@ static void emit_op(struct emitter *e, const struct ir_op *op)
     emit_at(e, op->at);
     switch (op->kind) {
     case IR_SITE: emit_mark_site(e, op->site.at, op->site.text); break;
-    case IR_LET: emit_let(e, op); break;
+    case IR_LET: let_emit(e, op); break;
     case IR_SET: emit_set(e, op); break;
     case IR_STORE: emit_store(e, op); break;
     case IR_CHECK: check_emit(e, op->check.check, op->check.is_hoisted); break;

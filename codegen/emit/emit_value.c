@@ -295,3 +295,21 @@ void size_print(struct emitter *e, struct strbuf *b, const struct size *s, enum 
 {
     value_print(e, b, lower_size(e->lowering, s, mode), prec);
 }
+
+/* ---- variables ---- */
+
+void let_emit(struct emitter *e, const struct ir_op *op)
+{
+    STRBUF(value);
+    const struct ir_temporary *t = op->let.temporary;
+    const void *const key = t && t->stands_for ? t->stands_for : op->let.key;
+    value_print(e, &value, op->let.value, P_ANY);
+    /* after its value: a name of before may be meant there */
+    const char *name = names_take(&e->names, mangle_plain(e->mem, op->let.wanted));
+    ptrmap_set(&e->c_names, op->let.key, (void *)name);
+    ptrmap_set(&e->c_names, key, (void *)name);
+    out_line(e->out, "%s%s %s = %s;", op->let.is_const ? "const " : "", c_scalar_type(op->let.type), name,
+             strbuf_text(&value));
+    if (op->let.unused == IR_UNUSED_SURELY) out_line(e->out, "(void)%s;", name);
+    if (op->let.unused == IR_UNUSED_MAYBE) out_line_unless(e->out, key, "(void)%s;", name);
+}

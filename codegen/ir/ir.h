@@ -193,12 +193,19 @@ struct ir_strip_tensor {
     const struct ir_op
         *own; /* the TENSOR of the body, which makes one for each iteration; NULL: it outlives the loop */
 };
+/* An extent of the body is the smaller one of the two: `wanted` in all iterations but the last ones, as `room` becomes
+ * smaller by 1 for each 1 that the loop's variable grows. */
+struct ir_strip_room {
+    const struct ir_value *room, *wanted;
+};
 struct ir_strips {
     struct ir_strip_call *calls;
     struct ir_strip_tensor *tensors;
     const struct ir_check **checks; /* of the body: where one would fail there are no strips */
     const struct ir_op **flags;     /* the SETs of the body: flags of tensors that it writes */
-    int count, tensor_count, check_count, flag_count;
+    const struct ir_op **lets;      /* of the body */
+    struct ir_strip_room *rooms;    /* the offer ends where one of them is less than is wanted */
+    int count, tensor_count, check_count, flag_count, let_count, room_count;
     struct ir_strip_test stop; /* the loop ends before the first iteration where this holds; number NULL: it does not */
 };
 

@@ -7,6 +7,7 @@
  *            iterations or for none, and at its beginning a `break` that says where the loop ends.  Extents and strides
  *            are those of every iteration; offsets, integers and priorities are affine in the loop's variable
  *            (strips_steps.c); a bool compares such an integer with an invariant one.
+ *            The last iterations, whose pieces are shorter (`min(T, N - i)`), are not offered.
  * Gives      loop.strips; the loop itself stays as it is.  Look: ptoc build --dump=ir
  * Invariant  a tensor that has no memory before the loop is made by an output that is all of it.  One of the body is
  *            written before it is read in each iteration, so each strip may have its own.
@@ -86,7 +87,7 @@ static bool has_memory(struct body *b, const struct ir_call *call, const struct 
 static struct ir_value *step_of_tensor(struct body *b, const struct ir_call *call, const struct ir_argument *a,
                                        const struct symbol *formal)
 {
-    const struct strips *const s = b->strips;
+    struct strips *const s = b->strips;
     const struct ir_view *const v = a->view;
     const bool is_plain_access =
         a->direction == DIR_NONE || a->direction == DIR_IN || a->direction == DIR_INOUT || a->direction == DIR_OUT;
@@ -145,7 +146,7 @@ static bool find_steps(struct body *b, struct ir_strip_call *to)
  * indices stand before the loop. */
 static bool add_check(struct body *b, const struct ir_check *c)
 {
-    const struct strips *const s = b->strips;
+    struct strips *const s = b->strips;
     if ((c->kind != CHECK_CONTIGUOUS && c->kind != CHECK_WRITTEN) || b->checks == CHECKS) return false;
     for (int d = 0; c->kind == CHECK_CONTIGUOUS && d < c->view->region->rank; d++)
         if (!c->view->stride[d] || !value_is_invariant(s, c->view->extent[d]) ||
@@ -190,7 +191,8 @@ static bool add_call(struct body *b, const struct ir_op *op)
 static bool add_stop(struct body *b, const struct ir_op *op)
 {
     struct ir_strip_test *const stop = &b->stop;
-    if (b->calls > 0 || b->checks > 0 || b->flags > 0 || stop->number || op->branch.other || op->branch.is_chained)
+    if (b->calls > 0 || b->checks > 0 || b->flags > 0 || b->strips->lets > 0 || b->strips->by < 0 || stop->number ||
+        op->branch.other || op->branch.is_chained)
         return false;
     for (const struct ir_op *in = op->branch.then->first; in; in = in->next)
         if (in->kind != IR_SCOPE_END && in->kind != IR_BREAK) return false;
@@ -209,6 +211,7 @@ static bool look_at_body(struct body *b, const struct ir_block *block)
         case IR_SUBMIT: may = add_call(b, op); break;
         case IR_TENSOR: may = add_own(b, op); break;
         case IR_CHECK: may = op->check.check && add_checks(b, op->check.check); break;
+        case IR_LET: may = let_add(b->strips, op); break;
         case IR_SET: may = add_flag(b, op); break;
         case IR_IF: may = add_stop(b, op); break;
         case IR_BLOCK: may = look_at_body(b, op->block); break;
@@ -234,36 +237,46 @@ static bool may_repeat(struct strips *s, const struct ir_op *op)
     const struct interval low = range_of_expr(ranges, op->loop.source->loop.low);
     const struct interval high = range_of_expr(ranges, op->loop.source->loop.high);
     bool fits;
-    const struct interval distance = range_apply(OP_SUB, high, low, &fits);
-    return !fits || distance.hi > 1;
+    const bool up = op->loop.by > 0;
+    const struct interval distance = up ? range_apply(OP_SUB, high, low, &fits) : range_apply(OP_SUB, low, high, &fits);
+    return !fits || distance.hi > (up ? op->loop.by : -op->loop.by);
 }
 
 static const struct ir_strips *strips_of(const struct body *b)
 {
+    const struct strips *const s = b->strips;
     struct arena *const mem = b->strips->plan->mem;
     struct ir_strips *const to = arena_new(mem, struct ir_strips);
     *to = (struct ir_strips){.calls = arena_array(mem, struct ir_strip_call, b->calls),
                              .tensors = arena_array(mem, struct ir_strip_tensor, b->tensors + 1),
                              .checks = arena_array(mem, const struct ir_check *, b->checks + 1),
                              .flags = arena_array(mem, const struct ir_op *, b->flags + 1),
+                             .lets = arena_array(mem, const struct ir_op *, s->lets + 1),
+                             .rooms = arena_array(mem, struct ir_strip_room, s->rooms + 1),
                              .count = b->calls,
                              .tensor_count = b->tensors,
                              .check_count = b->checks,
                              .flag_count = b->flags,
+                             .let_count = s->lets,
+                             .room_count = s->rooms,
                              .stop = b->stop};
     memcpy(to->calls, b->call, (size_t)b->calls * sizeof *b->call);
     memcpy(to->tensors, b->tensor, (size_t)b->tensors * sizeof *b->tensor);
     memcpy(to->checks, b->check, (size_t)b->checks * sizeof *b->check);
     memcpy(to->flags, b->flag, (size_t)b->flags * sizeof *b->flag);
+    for (int i = 0; i < s->lets; i++) to->lets[i] = s->let[i].op;
+    memcpy(to->rooms, s->room, (size_t)s->rooms * sizeof *s->room);
     return to;
 }
 
 static void look_at_op(void *cx, struct ir_op *op)
 {
     struct strips *const s = cx;
-    if (op->kind != IR_FOR || op->loop.form != IR_LOOP_UNIT || op->loop.by != 1) return;
+    if (op->kind != IR_FOR || op->loop.form == IR_LOOP_COUNTED || op->loop.by == 0) return;
     if (!value_is_plain(op->loop.low) || !value_is_plain(op->loop.high)) return;
     s->variable = op->loop.symbol;
+    s->by = op->loop.by;
+    s->lets = s->rooms = 0;
     struct body b = {.strips = s};
     if (!look_at_body(&b, op->loop.body) || b.calls == 0 || !may_repeat(s, op)) return;
     op->loop.strips = strips_of(&b);

@@ -1,11 +1,12 @@
 /* strips_steps.c - of the pass `strips`: how values change from one iteration of a loop to the next.
- * Method     the step of a value that is affine in the loop's variable is its derivative.  It is made of the values
- *            that the value itself has, and is the difference of two of them, so it stays within 64 bits where the loop
- *            has a second iteration.
+ * Method     the step of a value that is affine in the loop's variable is its derivative times the step of the loop.
+ *            It is made of the values that the value itself has, and is the difference of two of them, so it stays
+ *            within 64 bits where the loop has a second iteration.  What the body computes by a `let` is followed.
  * Tests      test/lit/codegen/strips.pto
  */
 #include "strips.h"
 #include "support/arena.h"
+#include <string.h>
 
 bool value_is_plain(const struct ir_value *v)
 {
@@ -15,18 +16,93 @@ bool value_is_plain(const struct ir_value *v)
     return !ir_can_fail(v);
 }
 
-static bool depends(const struct strips *s, const struct ir_value *v)
+/* ---- what the body computes ---- */
+
+static bool is_named_by(const struct ir_op *let, const struct ir_value *v)
 {
-    if (v->kind == IR_NAME && v->symbol == s->variable) return true;
-    for (int i = 0; i < v->count; i++)
-        if (depends(s, v->arg[i])) return true;
-    return false;
+    const struct ir_temporary *const t = let->let.temporary;
+    if (v->kind == IR_NAME) return let->let.key == v->symbol || (t && t->stands_for && t->stands_for == v->symbol);
+    return v->kind == IR_TEMPORARY ? let->let.key == v->temporary
+                                   : v->kind == IR_EXTENT && let->let.key == &v->symbol->captured[v->dim];
 }
 
-bool value_is_invariant(const struct strips *s, const struct ir_value *v)
+/* NULL: the body does not compute it. */
+static const struct strip_let *let_of(const struct strips *s, const struct ir_value *v)
 {
-    return value_is_plain(v) && !depends(s, v);
+    for (int i = s->lets; i > 0; i--)
+        if (is_named_by(s->let[i - 1].op, v)) return &s->let[i - 1];
+    return NULL;
 }
+
+bool let_add(struct strips *s, const struct ir_op *op)
+{
+    const struct ir_value *const v = op->let.value;
+    const enum type_kind kind = op->let.type->kind;
+    if (s->lets == LETS || op->let.taken || kind == TYPE_BOOL || !value_is_plain(v)) return false;
+    const bool is_same = value_is_invariant(s, v);
+    struct ir_value *const step = is_same || kind == TYPE_INT ? step_of(s, v) : NULL;
+    s->let[s->lets++] = (struct strip_let){.op = op, .step = step, .depends = !is_same};
+    return true;
+}
+
+/* ---- what is the same in all iterations ---- */
+
+static bool is_same(const struct ir_value *a, const struct ir_value *b)
+{
+    if (a->kind != b->kind || a->op != b->op || a->integer != b->integer || a->symbol != b->symbol ||
+        a->temporary != b->temporary || a->dim != b->dim || a->count != b->count || a->kind == IR_FUNCTION)
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if (!is_same(a->arg[i], b->arg[i])) return false;
+    return true;
+}
+
+static bool add_room(struct strips *s, const struct ir_value *room, const struct ir_value *wanted)
+{
+    for (int i = 0; i < s->rooms; i++)
+        if (is_same(s->room[i].room, room) && is_same(s->room[i].wanted, wanted)) return true;
+    if (s->rooms == ROOMS) return false;
+    s->room[s->rooms++] = (struct ir_strip_room){room, wanted};
+    return true;
+}
+
+static bool depends(struct strips *s, const struct ir_value *v, bool is_evaluated);
+
+static bool has_function(const struct ir_value *v)
+{
+    bool has = v->kind == IR_FUNCTION;
+    for (int i = 0; i < v->count && !has; i++) has = has_function(v->arg[i]);
+    return has;
+}
+
+/* Is it `min(T, N - i)`, which is T as long as the offer goes on? */
+static bool is_full_extent(struct strips *s, const struct ir_value *v)
+{
+    if (v->kind != IR_FUNCTION || v->count != 2 || s->by < 0 || strcmp(v->function, "pto_min") != 0) return false;
+    const bool is_left = v->arg[0]->count > 0 || depends(s, v->arg[0], true);
+    const struct ir_value *const room = v->arg[!is_left], *const wanted = v->arg[is_left];
+    if (wanted->count > 0 || depends(s, wanted, true) || has_function(room) || !value_is_plain(v)) return false;
+    const struct ir_value *const step = step_of(s, room);
+    return step && step->kind == IR_INTEGER && step->integer == -s->by && add_room(s, room, wanted);
+}
+
+/* is_evaluated: in each iteration, so that the offer may evaluate it, too. */
+static bool depends(struct strips *s, const struct ir_value *v, bool is_evaluated)
+{
+    if (v->kind == IR_NAME && v->symbol == s->variable) return true;
+    const struct strip_let *const let = let_of(s, v);
+    if (let) return let->depends;
+    bool does = false;
+    for (int i = 0; i < v->count && !does; i++) does = depends(s, v->arg[i], is_evaluated && !ir_is_optional(v, i));
+    return does && !(is_evaluated && is_full_extent(s, v));
+}
+
+bool value_is_invariant(struct strips *s, const struct ir_value *v)
+{
+    return value_is_plain(v) && !depends(s, v, true);
+}
+
+/* ---- steps ---- */
 
 static bool is_integer(const struct ir_value *v, int64_t value) { return v->kind == IR_INTEGER && v->integer == value; }
 
@@ -44,6 +120,7 @@ static struct ir_value *apply(const struct strips *s, enum ast_op op, struct ir_
     if (op == OP_MUL) {
         if (is_integer(a, 0) || is_integer(b, 1)) return a;
         if (is_integer(b, 0) || is_integer(a, 1)) return b;
+        if (is_integer(a, -1)) return ir_unary(s->plan->mem, OP_NEG, b);
     } else {
         if (is_integer(b, 0)) return a;
         if (is_integer(a, 0)) return op == OP_ADD ? b : ir_unary(s->plan->mem, OP_NEG, b);
@@ -51,21 +128,23 @@ static struct ir_value *apply(const struct strips *s, enum ast_op op, struct ir_
     return ir_binary(s->plan->mem, op, ARITH_PLAIN, a, b);
 }
 
-struct ir_value *step_of(const struct strips *s, const struct ir_value *v)
+struct ir_value *step_of(struct strips *s, const struct ir_value *v)
 {
-    if (!depends(s, v)) return ir_integer(s->plan->mem, 0);
-    if (v->kind == IR_NAME) return ir_integer(s->plan->mem, 1);
+    if (!depends(s, v, true)) return ir_integer(s->plan->mem, 0);
+    const struct strip_let *const let = let_of(s, v);
+    if (let) return let->step;
+    if (v->kind == IR_NAME) return ir_integer(s->plan->mem, s->by);
     struct ir_value *const a = v->count > 0 ? v->arg[0] : NULL, *const b = v->count > 1 ? v->arg[1] : NULL;
     if (v->kind == IR_UNARY && v->op == OP_NEG) return apply(s, OP_SUB, ir_integer(s->plan->mem, 0), step_of(s, a));
     if (v->kind != IR_BINARY) return NULL;
     if (v->op == OP_ADD || v->op == OP_SUB) return apply(s, v->op, step_of(s, a), step_of(s, b));
-    if (v->op != OP_MUL || (depends(s, a) && depends(s, b))) return NULL;
-    return depends(s, a) ? apply(s, OP_MUL, step_of(s, a), b) : apply(s, OP_MUL, a, step_of(s, b));
+    if (v->op != OP_MUL || (depends(s, a, true) && depends(s, b, true))) return NULL;
+    return depends(s, a, true) ? apply(s, OP_MUL, step_of(s, a), b) : apply(s, OP_MUL, a, step_of(s, b));
 }
 
 /* Integers of the program may be of any size, unlike offsets: the difference of two is known to fit as a literal, and
  * as a value that stands in the program. */
-struct ir_value *step_of_integer(const struct strips *s, const struct ir_value *v)
+struct ir_value *step_of_integer(struct strips *s, const struct ir_value *v)
 {
     struct ir_value *const step = value_is_plain(v) ? step_of(s, v) : NULL;
     return step && step->count == 0 ? step : NULL;
@@ -91,16 +170,16 @@ static enum ast_op negated(enum ast_op op)
     return to[op];
 }
 
-static bool comparison_of(const struct strips *s, const struct ir_value *v, struct ir_strip_test *test)
+static bool comparison_of(struct strips *s, const struct ir_value *v, struct ir_strip_test *test)
 {
-    const bool is_left = depends(s, v->arg[0]);
+    const bool is_left = depends(s, v->arg[0], true);
     *test = (struct ir_strip_test){
         .number = v->arg[!is_left], .limit = v->arg[is_left], .op = is_left ? v->op : exchanged(v->op)};
     test->step = value_is_invariant(s, test->limit) ? step_of_integer(s, test->number) : NULL;
     return test->step != NULL;
 }
 
-bool test_of(const struct strips *s, const struct ir_value *v, struct ir_strip_test *test)
+bool test_of(struct strips *s, const struct ir_value *v, struct ir_strip_test *test)
 {
     if (!value_is_plain(v)) return false;
     if (is_comparison(v)) return comparison_of(s, v, test);
@@ -110,8 +189,8 @@ bool test_of(const struct strips *s, const struct ir_value *v, struct ir_strip_t
         return true;
     }
     if (v->kind != IR_BINARY || v->op != OP_AND) return false;
-    const bool is_left = depends(s, v->arg[0]);
-    if (depends(s, v->arg[is_left]) || !test_of(s, v->arg[!is_left], test) || test->when) return false;
+    const bool is_left = depends(s, v->arg[0], true);
+    if (depends(s, v->arg[is_left], true) || !test_of(s, v->arg[!is_left], test) || test->when) return false;
     test->when = v->arg[is_left];
     /* what is evaluated only where the left one holds may be proved by it, and here all of it is evaluated */
     return test->when->count + test->number->count + test->limit->count == 0;

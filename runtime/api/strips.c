@@ -6,14 +6,24 @@
 #include "runtime.h"
 #include <pto/pto_strip.h>
 
-int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, const PTOStripCall *calls, int32_t count)
+/* So many iterations after `first`.  Behind the last one it may be beyond 64 bits. */
+static int64_t after(int64_t first, int64_t by, int64_t iterations)
 {
-    int64_t iterations;
+    const int64_t last = by > 0 ? INT64_MAX : INT64_MIN;
+    if ((uint64_t)iterations > pto_distance_(first, last, by) / pto_magnitude_(by)) return last;
+    return (int64_t)((uint64_t)first + (uint64_t)iterations * (uint64_t)by);
+}
+
+int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, int64_t by, const PTOStripCall *calls,
+                          int32_t count)
+{
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_submit_strips");
-    if (rt->attends || !pto_takes_strips(rt) || !calls || count < 1) return first;
-    if (__builtin_sub_overflow(end, first, &iterations) || iterations < 2) return first;
+    if (rt->attends || !pto_takes_strips(rt) || !calls || count < 1 || by == 0) return first;
+    const uint64_t distance = pto_distance_(first, end, by), magnitude = pto_magnitude_(by);
+    if (distance <= magnitude || (distance - 1) / magnitude >= INT64_MAX) return first;
+    const int64_t iterations = (int64_t)((distance - 1) / magnitude + 1);
     (pto_at)(rt, &calls[0].site->site);
     const int64_t taken = ptoi_orch_submit_strips(&rt->core.orch, iterations, calls, count);
     if (taken < 0) ptoi_end_of_call(rt, (PTOStatus)taken);
-    return taken < 0 ? end : first + taken;
+    return after(first, by, taken < 0 ? iterations : taken);
 }

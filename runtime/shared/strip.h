@@ -78,10 +78,16 @@ void ptoi_strip_first_args(const struct strip *s, const PTOArg *own, PTOArg *arg
 /* Those of the call that failed, without addresses; how many they are. */
 int ptoi_strip_failed_args(const struct strip *s, PTOArg *args);
 
+/* What grows by `step`, so many iterations later.  It stays within 64 bits, unlike the product. */
+static inline int64_t ptoi_strip_grown(int64_t value, int64_t step, int64_t times)
+{
+    return (int64_t)((uint64_t)value + (uint64_t)step * (uint64_t)times);
+}
+
 /* The bits of a scalar in that iteration, from 0. */
 static inline int64_t ptoi_strip_scalar(const struct strip_arg *of, int64_t iteration)
 {
-    const int64_t number = of->value + of->step * iteration;
+    const int64_t number = ptoi_strip_grown(of->value, of->step, iteration);
     if (of->test == 0) return number;
     return of->test >> (number < of->limit ? 0 : number == of->limit ? 1 : 2) & 1;
 }

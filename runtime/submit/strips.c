@@ -175,9 +175,9 @@ static bool build(struct builder *b, const PTOStripCall *calls, int32_t count, i
                 continue;
             }
             if (p.kind == PTO_PARAM_SCALAR)
-                p.value.i64 += step * from;
+                p.value.i64 = ptoi_strip_grown(p.value.i64, step, from);
             else
-                p.at += step * from;
+                p.at = ptoi_strip_grown(p.at, step, from);
             if (!add_param(b, &p, step, times)) return false;
         }
         b->text.call[c] = (struct strip_call){.kernel = ptoi_image_offset(calls[c].kernel),
@@ -187,7 +187,7 @@ static bool build(struct builder *b, const PTOStripCall *calls, int32_t count, i
     b->params = b->tensors;
     if (!priority) return true;
     b->param[b->params] = *priority;
-    b->param[b->params++].at += priority_step * from;
+    b->param[b->params++].at = ptoi_strip_grown(priority->at, priority_step, from);
     return true;
 }
 

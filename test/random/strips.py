@@ -1,7 +1,8 @@
 """strips.py - random loops that are handed over in strips, against the engine that runs one task after the other.
 
 usage: strips.py --ptoc PTOC [--programs 50] [--seed 1] [--repeat 4] [--work FOLDER] [--only SEED]
-A program has loops of one to three calls each, whose views move by random constant steps, forward or back, apart or over each other.  All
+A program has loops of one to three calls each, up and down and by random steps, whose views move by random constant steps, forward or
+back, apart or over each other; the last piece of a dimension may be shorter, and bodies have numbers and tensors of their own.  All
 arrays are integers of 64 bits that wrap, and no kernel commutes with another, so a task that runs too early shows in the result.  The
 engine `threads` runs it with several windows and numbers of workers, and leaves the arrays that the engine `serial` leaves.  A check in
 which no run had a strip has tested nothing, and fails; on one processor there are none, and the exit code is 77.  A difference keeps the
@@ -59,32 +60,34 @@ class Loops:
     def __init__(self, seed):
         self.rng = random.Random(seed)
 
-    def interval(self, iterations, extent, length):
+    def interval(self, head, iterations, extent, length):
         """`length` elements of a dimension, which move by a constant step; None: they do not fit into it."""
-        rng = self.rng
+        rng, (first, by) = self.rng, head
         sign = rng.choice([0, 1, 1, 1, -1])
-        step = sign * rng.choice([length, length, length, 1, 2 * length, length + 1])
-        span = abs(step) * (iterations - 1) + length
+        step = sign * rng.choice([1, 1, 1, 2]) if abs(by) > 1 else sign * rng.choice([length, length, length, 1, 2 * length, length + 1])
+        moves = step * by  # from one iteration to the next
+        span = abs(moves) * (iterations - 1) + length
         if span > extent:
             return None
         base = rng.randrange(0, extent - span + 1)
         if rng.random() < 0.6:
             base -= base % length
-        if step < 0:
-            base += -step * (iterations - 1)
-        return "%d +: %d" % (base, length) if step == 0 else "%d %s i * %d +: %d" % (base, "+" if step > 0 else "-", abs(step), length)
+        if moves < 0:
+            base += -moves * (iterations - 1)
+        base -= step * first  # where i is 0
+        return "%d +: %d" % (base, length) if step == 0 else "(%d) %s i * %d +: %d" % (base, "+" if step > 0 else "-", abs(step), length)
 
-    def view(self, array, iterations, tile):
+    def view(self, array, head, iterations, tile):
         for _ in range(200):
-            rows, columns = self.interval(iterations, ROWS, tile[0]), self.interval(iterations, COLUMNS, tile[1])
+            rows, columns = self.interval(head, iterations, ROWS, tile[0]), self.interval(head, iterations, COLUMNS, tile[1])
             if rows and columns:
                 return "%s[%s, %s]" % (array, rows, columns)
         return None
 
-    def call(self, iterations, tile):
+    def call(self, head, iterations, tile):
         rng = self.rng
         read, written = rng.sample(ARRAYS, 2)
-        a, b, o = (self.view(array, iterations, tile) for array in (read, read, written))
+        a, b, o = (self.view(array, head, iterations, tile) for array in (read, read, written))
         if not (a and b and o):
             return None
         if rng.random() < 0.7:
@@ -92,10 +95,51 @@ class Loops:
         return "scale(%s, out %s);" % (a, o)
 
     def loop(self):
-        iterations, tile = self.rng.randrange(2, 16), self.rng.choice(TILES)
-        calls = [call for call in (self.call(iterations, tile) for _ in range(self.rng.randrange(1, 4))) if call]
-        priority = self.rng.choice(["", "", "@priority(i) ", "@priority(3) "])
-        return "    for i in 0 .. %d { %s }\n" % (iterations, " ".join(priority + call for call in calls)) if calls else ""
+        rng = self.rng
+        if rng.random() < 0.4:
+            return self.ragged_loop()
+        iterations, tile = rng.randrange(2, 16), rng.choice(TILES)
+        first, by = rng.choice([(0, 1), (0, 1), (rng.randrange(-9, 9), rng.choice([1, 2, 3, tile[0], tile[1], -1, -1, -2, -tile[0]]))])
+        end = first + iterations * by - rng.randrange(0, abs(by)) * (1 if by > 0 else -1)
+        calls = [call for call in (self.call((first, by), iterations, tile) for _ in range(rng.randrange(1, 4))) if call]
+        priority = rng.choice(["", "", "@priority(i) ", "@priority(3) "])
+        step = "" if by == 1 and rng.random() < 0.8 else " step %d" % by
+        stop = "if i %s %d { break; } " % (rng.choice([">", ">="]), rng.randrange(first, end + 2)) if by > 0 and rng.random() < 0.2 else ""
+        return "    for i in %d .. %d%s { %s%s }\n" % (first, end, step, stop, " ".join(priority + call for call in calls)) if calls else ""
+
+    def ragged_loop(self):
+        """Over pieces of a dimension, the last of which may be shorter."""
+        rng = self.rng
+        by_rows = rng.random() < 0.5
+        extent, across = (ROWS, COLUMNS) if by_rows else (COLUMNS, ROWS)
+        by = rng.choice([1, 2, 3, 4, 5, 7, 8])
+        high = rng.randrange(1, extent + 1)
+        low = rng.choice([0, 0, 0, rng.randrange(0, high)])
+        named, of_body = rng.random() < 0.7, rng.random() < 0.3
+        width = rng.choice([1, 4, 5, across])
+        length = "w" if named else "min(%d, %d - i)" % (by, high)
+        lets = "let w = min(%d, %d - i); " % ((by, high) if rng.random() < 0.8 else (rng.randrange(1, by + 1), high)) if named else ""
+        if named and rng.random() < 0.3:
+            lets += "let at = i * 2 - %d; " % rng.randrange(0, 9)
+        if named and rng.random() < 0.4:  # another number that ends elsewhere
+            lets += "let v = min(%d, %d - i); " % (rng.randrange(1, 12), rng.randrange(-2, extent + 9))
+        number = "v" if "v = " in lets else "at" if "at = " in lets else rng.choice(["i", "7", "w" if named else "n", "i * 3 - 2"])
+
+        def view(array, low_of=None):
+            base = rng.randrange(0, across - width + 1)
+            along, fixed = "%s +: %s" % (low_of or "i", length), "%d +: %d" % (base, width)
+            return "%s[%s, %s]" % ((array, along, fixed) if by_rows else (array, fixed, along))
+
+        calls = []
+        if of_body:
+            read, written = rng.sample(ARRAYS, 2)
+            lets += "let t: u64[%s, %s]; " % ((length, width) if by_rows else (width, length))
+            calls.append("scale(%s, out t);" % view(read))
+            calls.append("mix(t, %s, inout %s, %s);" % (view(read), view(written), number))
+        for _ in range(rng.randrange(0 if of_body else 1, 3)):
+            read, written = rng.sample(ARRAYS, 2)
+            calls.append("mix(%s, %s, inout %s, %s);" % (view(read), view(read, "0" if rng.random() < 0.3 else None), view(written), number))
+        return "    for i in %d .. %d step %d { %s%s }\n" % (low, high, by, lets, " ".join(calls))
 
     def text(self):
         formals = ", ".join("inout %s: u64[%d, %d]" % (a, ROWS, COLUMNS) for a in ARRAYS)

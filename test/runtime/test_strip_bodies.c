@@ -21,7 +21,7 @@ static void spin(int64_t ns)
 static int make(const PTOArg *a)
 {
     for (int64_t i = 0; i < a[0].shape[0]; i++)
-        ((int64_t *)a[1].ptr)[i] = 3 * ((const int64_t *)a[0].ptr)[i * a[0].stride[0]] + 1;
+        ((int64_t *)a[1].ptr)[i] = (int64_t)(3 * (uint64_t)((const int64_t *)a[0].ptr)[i * a[0].stride[0]] + 1);
     spin(150);
     return 0;
 }
@@ -88,7 +88,7 @@ static int64_t offer(PTORuntime *rt, const struct plan *p, void **outer)
         {&make_kernel, &here, first[!p->is_private], (int64_t[]){T, moved}, 2},
         {p->user, &here, second[p->test], (int64_t[]){moved, p->step, 1}, 3},
     };
-    const int64_t taken = pto_submit_strips(rt, 0, N, calls, 2);
+    const int64_t taken = pto_submit_strips(rt, 0, N, 1, calls, 2);
     assert_null(own);
     return taken;
 }
@@ -239,7 +239,7 @@ static void failing_loop(PTORuntime *rt, void *arg)
         PTOTaskParam p[] = {PTO_STRIP_PRIVATE(&own, 0, PTO_ARRAY(PTO_I64, T)),
                             PTO_STRIP_TEST(0, ==, r < ROUNDS - 1 ? -1 : 17)};
         const PTOStripCall call = {&failing, &here, p, (int64_t[]){0, 1}, 2};
-        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, &call, 1) : 0;
+        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, 1, &call, 1) : 0;
         for (int64_t n = taken; n < N; n++) {
             void *made = NULL;
             pto_scope_begin(rt);

@@ -60,6 +60,21 @@ static void one_by_one(PTORuntime *rt, const struct plan *p, int64_t from)
         }
 }
 
+/* A loop up by ones, by steps to an end between two of them, down, and at the edges of 64 bits.  How many iterations it
+ * has submitted. */
+static const int64_t by_of_round[] = {1, 5, -3, (int64_t)1 << 40, -((int64_t)1 << 40)};
+enum { LOOPS = sizeof by_of_round / sizeof *by_of_round };
+static int64_t by_strips(PTORuntime *rt, const struct plan *p, const PTOStripCall *call, int64_t by)
+{
+    const bool is_edge = by > 5 || by < -3;
+    const int64_t first = is_edge ? (by > 0 ? INT64_MAX : INT64_MIN) - (p->iterations - 1) * by - by / 2 : 7;
+    const int64_t end = is_edge ? (by > 0 ? INT64_MAX : INT64_MIN) : 7 + p->iterations * by - by / 2;
+    const int64_t next = pto_submit_strips(rt, first, end, by, call, p->calls);
+    if (is_edge && next == end) return p->iterations; /* the last one and a step are beyond */
+    EXPECT_EQ((next - first) % by, 0);
+    return (next - first) / by;
+}
+
 static void loop(PTORuntime *rt, void *arg)
 {
     struct plan *p = arg;
@@ -79,7 +94,7 @@ static void loop(PTORuntime *rt, void *arg)
             memcpy(step[c], (int64_t[]){x->by_a, x->by_b, x->by_o, 2}, sizeof step[c]);
             call[c] = (PTOStripCall){&mix_kernel, &here, param[c], step[c], 4};
         }
-        if (p->by_strips && pto_takes_strips(rt)) taken = pto_submit_strips(rt, 0, p->iterations, call, p->calls);
+        if (p->by_strips && pto_takes_strips(rt)) taken = by_strips(rt, p, call, by_of_round[r % LOOPS]);
         assert_in_range(taken, 0, p->iterations);
         p->taken += taken;
         one_by_one(rt, p, taken);
@@ -130,6 +145,23 @@ static const struct plan plans[] = {
     {{{0, ROW + T, 7, ROW + T, 2, 1}}, 1, N / T - 1, NULL, false, 0},            /* a diagonal; tiles that overlap */
     {{{0, ROW, 2 * ROW, T, T, T}, {2 * ROW, 0, 3 * ROW, T, T, 0}}, 2, N / T, NULL, false, 0}, /* two calls */
 };
+
+TEST(pieces_are_full_until_the_end_is_near)
+{
+    EXPECT_EQ(pto_full_end(0, 10, 10, 4), 7); /* 0, 4; the piece at 8 is shorter */
+    EXPECT_EQ(pto_full_end(4, 12, 8, 4), 9);
+    EXPECT_EQ(pto_full_end(8, 10, 2, 4), 8);
+    EXPECT_EQ(pto_full_end(0, 10, 3, 4), 0);
+    EXPECT_EQ(pto_full_end(0, 10, 400, 4), 10); /* the loop ends before */
+    EXPECT_EQ(pto_full_end(5, 5, 400, 4), 5);   /* where another piece is short already */
+    EXPECT_EQ(pto_full_end(5, pto_full_end(5, 8, 3, 4), 9, 4), 5);
+    EXPECT_EQ(pto_full_end(0, 10, 13, 4), 10);
+    EXPECT_EQ(pto_full_end(0, 10, 12, 4), 9);
+    EXPECT_EQ(pto_full_end(INT64_MAX - 9, INT64_MAX, INT64_MAX, INT64_MIN), INT64_MAX);
+    EXPECT_EQ(pto_full_end(INT64_MIN, INT64_MAX, INT64_MAX, INT64_MIN), INT64_MAX);
+    EXPECT_EQ(pto_full_end(INT64_MIN, INT64_MAX, 10, 4), INT64_MIN + 7);
+    EXPECT_EQ(pto_full_end(INT64_MIN, INT64_MAX, INT64_MIN, INT64_MIN), INT64_MIN + 1);
+}
 
 TEST(results_are_those_of_single_tasks)
 {
@@ -190,7 +222,7 @@ static void failing_loop(PTORuntime *rt, void *arg)
         p[0].shape = shape;
         const int64_t step[] = {T, 1};
         const PTOStripCall call = {&failing, site, p, step, 2};
-        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, &call, 1) : 0;
+        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, 1, &call, 1) : 0;
         for (int64_t n = taken; n < N; n++) {
             pto_at(rt, site);
             PTOTaskParam q[] = {PTO_INOUT(m, n * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(p[1].value.i64 + n)};
@@ -208,12 +240,19 @@ static void offers(PTORuntime *rt, void *arg)
     PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR((int64_t)100)};
     p[0].shape = shape;
     const PTOStripCall call = {&failing, &here, p, step, 2};
-    EXPECT(pto_next_offer(rt, 0, INT64_MAX) > 0); /* also before any loop has made one */
-    const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, &call, 1) : 0;
-    *next = pto_next_offer(rt, 0, INT64_MAX);
-    EXPECT_EQ(pto_next_offer(rt, 0, 2), 2);
-    EXPECT_EQ(pto_next_offer(rt, INT64_MAX - 3, INT64_MAX), INT64_MAX);
-    if (*next < INT64_MAX) EXPECT_EQ(pto_next_offer(rt, INT64_MIN, INT64_MAX), INT64_MIN + *next);
+    EXPECT(pto_next_offer(rt, 0, INT64_MAX, 1) > 0); /* also before any loop has made one */
+    const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, 1, &call, 1) : 0;
+    *next = pto_next_offer(rt, 0, INT64_MAX, 1);
+    EXPECT_EQ(pto_next_offer(rt, 0, 2, 1), 2);
+    EXPECT_EQ(pto_next_offer(rt, INT64_MAX - 3, INT64_MAX, 1), INT64_MAX);
+    if (*next < INT64_MAX) EXPECT_EQ(pto_next_offer(rt, INT64_MIN, INT64_MAX, 1), INT64_MIN + *next);
+    EXPECT_EQ(pto_next_offer(rt, 5, 7, 3), 7);
+    EXPECT_EQ(pto_next_offer(rt, 7, 5, 3), 5);
+    EXPECT_EQ(pto_next_offer(rt, 5, -7, -3), -7);
+    EXPECT_EQ(pto_next_offer(rt, INT64_MIN, INT64_MAX, INT64_MAX), INT64_MAX);
+    EXPECT_EQ(pto_next_offer(rt, INT64_MAX, INT64_MIN, INT64_MIN), INT64_MIN);
+    if (*next < INT64_MAX) EXPECT_EQ(pto_next_offer(rt, 10, INT64_MAX, 1 << 20), 10 + (*next << 20));
+    if (*next < INT64_MAX) EXPECT_EQ(pto_next_offer(rt, INT64_MAX, INT64_MIN, -7), INT64_MAX - 7 * *next);
     for (int64_t n = taken; n < 200; n++) {
         PTOTaskParam q[] = {PTO_INOUT(m, n % N * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(100 + n)};
         q[0].shape = shape;

@@ -65,23 +65,45 @@ static inline bool pto_takes_strips(const PTORuntime *rt)
     return ((const PTOFastPath *)(const void *)rt)->takes_strips;
 }
 
-/* Where a loop of single tasks from k to end - 1 is interrupted for the next offer; end: not any more.  By then the
- * runtime may know how long its kernels take.
+/* How far it is from k to end for a loop that moves by `by`; 0: it has no more iterations. */
+static inline uint64_t pto_distance_(int64_t k, int64_t end, int64_t by)
+{
+    if (by > 0) return k < end ? (uint64_t)end - (uint64_t)k : 0;
+    return k > end ? (uint64_t)k - (uint64_t)end : 0;
+}
+static inline uint64_t pto_magnitude_(int64_t by) { return by > 0 ? (uint64_t)by : 0 - (uint64_t)by; }
+
+/* Where a loop of single tasks, k, k + by ... up to before end, is interrupted for the next offer; end: not any more.
+ * By then the runtime may know how long its kernels take.  by: not 0; below 0 the loop goes down.
  * Caller     the orchestrator.  Never blocks.  Status: none. */
-static inline int64_t pto_next_offer(const PTORuntime *rt, int64_t k, int64_t end)
+static inline int64_t pto_next_offer(const PTORuntime *rt, int64_t k, int64_t end, int64_t by)
 {
     const PTOFastPath *const fast = (const PTOFastPath *)(const void *)rt;
-    const bool is_far = k < end && (uint64_t)end - (uint64_t)k > (uint64_t)fast->offer_gap;
-    return fast->takes_strips && is_far ? k + fast->offer_gap : end;
+    const bool is_far = pto_distance_(k, end, by) / pto_magnitude_(by) > (uint64_t)fast->offer_gap;
+    const uint64_t gap = (uint64_t)fast->offer_gap * (uint64_t)by;
+    return fast->takes_strips && is_far ? (int64_t)((uint64_t)k + gap) : end;
 }
 
-/* Submits the iterations first, first + 1 ... of a loop that goes on to end - 1 as strips, where that is faster than
- * one task after the other: the first iteration that it has not submitted, and that the caller has to.  calls: of the
- * iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order of the body; read before
- * the function returns.
+/* Where the iterations end in which a piece is as long as a loop wants its pieces: `room` is left for it in iteration
+ * k, and 1 less for each 1 that k grows.  k, if there is not room enough or no iteration; at most end.
+ *     for (k = 0; k < N; k += T) f(min(T, N - k))     pto_full_end(k, N, N - k, T)
+ * Caller     any thread.  Never blocks.  Status: none. */
+static inline int64_t pto_full_end(int64_t k, int64_t end, int64_t room, int64_t wanted)
+{
+    if (k >= end || room < wanted) return k;
+    const uint64_t more = (uint64_t)room - (uint64_t)wanted, distance = (uint64_t)end - (uint64_t)k;
+    return more < distance - 1 ? (int64_t)((uint64_t)k + more + 1) : end;
+}
+
+/* Submits the iterations first, first + by ... of a loop that ends before `end` as strips, where that is faster than
+ * one task after the other: the first iteration that it has not submitted, and that the caller has to; if there is
+ * none, the number behind the last one, or the last one of 64 bits if that is beyond them.  by: not 0; below 0 the loop
+ * goes down.  calls: of the iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order
+ * of the body; read before the function returns.
  * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: the run status; what cannot be submitted as a
  *            strip, or finds no room in the heap, is left to the caller, whose submit reports it. */
-PTO_API int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, const PTOStripCall *calls, int32_t count);
+PTO_API int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, int64_t by, const PTOStripCall *calls,
+                                  int32_t count);
 
 #ifdef __cplusplus
 }
