@@ -115,7 +115,11 @@ static PTOStatus meet(struct dist *d)
     const uint64_t mine[WIRE_REDUCED] = {is_failing, ptoi_transfers_failure(&d->transfers)};
     uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
     d->has_met = ptoi_transfers_reduce(&d->transfers, true, mine, least, most);
-    return ptoi_transfers_over(&d->transfers, !d->has_met || most[0] > 0, d->has_met ? least[1] : NO_FAILURE);
+    const bool all_fail = d->has_met && most[0] > 0;
+    const PTOStatus status =
+        ptoi_transfers_over(&d->transfers, !d->has_met || all_fail, d->has_met ? least[1] : NO_FAILURE);
+    if (all_fail) ptoi_transfers_renew(&d->transfers);
+    return status;
 }
 
 PTOStatus ptoi_dist_end(struct dist *d)

@@ -104,3 +104,10 @@ PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed, uint64_t old
     ptoi_lock_leave(&t->lock);
     return has_failed ? ptoi_final_status(t->core->run_status) : PTO_OK;
 }
+
+void ptoi_transfers_renew(struct transfers *t)
+{
+    ptoi_lock_take(&t->lock);
+    t->wire->ops->renew(t->wire);
+    ptoi_lock_leave(&t->lock);
+}

@@ -149,6 +149,9 @@ uint64_t ptoi_transfers_failure(const struct transfers *t);
  * was reported.  Blocks until that is heard.  Returns the status of the run on all ranks: what fails here later no
  * longer counts. */
 PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed, uint64_t oldest);
+/* After that, where the run has failed on all ranks: its messages are received in no later run.  Blocks until all ranks
+ * have come. */
+void ptoi_transfers_renew(struct transfers *t);
 
 /* ---- transfer.c ---- */
 

@@ -211,6 +211,17 @@ static void mpi_cancel(struct wire *wire)
     }
 }
 
+/* Tags begin anew with each run, and a small message that nobody received cannot be called back: it stays with the
+ * communicator of its run. */
+static void mpi_renew(struct wire *wire)
+{
+    struct mpi_wire *w = of(wire);
+    MPI_Comm made;
+    if (MPI_Comm_dup(w->transfers, &made) != MPI_SUCCESS) return;
+    MPI_Comm_free(&w->transfers);
+    w->transfers = made;
+}
+
 /* ---- agreement --------------------------------------------------------------------------------------------------- */
 
 /* See Note [signed numbers]; each is the other's inverse. */
@@ -482,6 +493,7 @@ static const struct wire_ops mpi_ops = {.begin = mpi_begin,
                                         .receive = mpi_receive,
                                         .progress = mpi_progress,
                                         .cancel = mpi_cancel,
+                                        .renew = mpi_renew,
                                         .reduce = mpi_reduce,
                                         .notify = mpi_notify,
                                         .listen = mpi_listen,

@@ -57,6 +57,9 @@ struct wire_ops {
     int (*progress)(struct wire *w, struct wire_ended *ended, int max);
     /* Gives up all transfers that have not ended: afterwards nothing touches their memory, and none of them ends. */
     void (*cancel)(struct wire *w);
+    /* All ranks know that the run has failed, and call this before the next one begins: what was sent in it and not
+     * received is received in no later one.  May block until all have come. */
+    void (*renew)(struct wire *w);
     /* Asked until it answers: the least and the most of WIRE_REDUCED numbers of all ranks.  Every rank reduces in the
      * same order.  is_last: of the run; it needs all ranks, in whatever order they came before, and does not fail. */
     enum wire_answer (*reduce)(struct wire *w, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most);

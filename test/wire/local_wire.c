@@ -132,6 +132,9 @@ static void copy_views(const PTOArg *view, int count, unsigned char *data, bool 
     for (int k = 0; k < count; data += bytes_of(&view[k]), k++) copy_view(&view[k], data, into_view);
 }
 
+/* A rank may have begun the next run before another one has cancelled what it sent in this one. */
+static uint64_t tag_of(const struct local_wire *w, uint64_t tag) { return w->run << 48 | tag; }
+
 static bool local_send(struct wire *wire, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count, void *ticket)
 {
     struct local_wire *w = (struct local_wire *)wire;
@@ -155,7 +158,7 @@ static bool local_send(struct wire *wire, int32_t peer, uint64_t tag, const PTOA
         x->is_taken = x->has_ended = false;
         x->is_early = early < EARLY && (r >> 16) % 2 == 0;
         x->is_lost = w->m->config.lost_of > 0 && r % (uint64_t)w->m->config.lost_of == 0;
-        x->tag = tag;
+        x->tag = tag_of(w, tag);
         x->ticket = ticket;
         x->looks = (int)(r >> 32) & 1 ? (int)((r >> 33) % (uint64_t)(w->m->config.latest + 1)) : 0;
         x->bytes = bytes_of_all(view, count);
@@ -174,7 +177,7 @@ static bool local_receive(struct wire *wire, int32_t peer, uint64_t tag, const P
         w->posted = realloc(w->posted, (size_t)w->posted_room * sizeof *w->posted);
         if (!w->posted) abort();
     }
-    w->posted[w->posted_count++] = (struct posted){peer, tag, view, count, ticket};
+    w->posted[w->posted_count++] = (struct posted){peer, tag_of(w, tag), view, count, ticket};
     return true;
 }
 
@@ -257,7 +260,16 @@ static enum wire_answer local_reduce(struct wire *wire, bool is_last, const uint
     return answer;
 }
 
-static void local_begin(struct wire *wire) { ((struct local_wire *)wire)->run++; }
+/* See tag_of. */
+static void local_renew(struct wire *wire) { (void)wire; }
+
+/* Nobody receives any more what is left of the run before. */
+static void local_begin(struct wire *wire)
+{
+    struct local_wire *w = (struct local_wire *)wire;
+    local_cancel(wire);
+    w->run++;
+}
 
 static void local_notify(struct wire *wire, const struct wire_failure *failure)
 {
@@ -347,6 +359,7 @@ static const struct wire_ops local_ops = {.begin = local_begin,
                                           .receive = local_receive,
                                           .progress = local_progress,
                                           .cancel = local_cancel,
+                                          .renew = local_renew,
                                           .reduce = local_reduce,
                                           .notify = local_notify,
                                           .listen = local_listen,
