@@ -104,6 +104,8 @@ static inline int64_t pto_full_end(int64_t k, int64_t end, int64_t room, int64_t
  *            strip, or finds no room in the heap, is left to the caller, whose submit reports it. */
 PTO_API int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, int64_t by, const PTOStripCall *calls,
                                   int32_t count);
+/* As pto_submit_task: to a debugger all lines of the call are its first one, not those of the source that follow. */
+#define pto_submit_strips(...) (pto_submit_strips)(__VA_ARGS__)
 
 #ifdef __cplusplus
 }
