@@ -14,10 +14,13 @@ static int64_t after(int64_t first, int64_t by, int64_t iterations)
     return (int64_t)((uint64_t)first + (uint64_t)iterations * (uint64_t)by);
 }
 
-int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, int64_t by, const PTOStripCall *calls,
-                          int32_t count)
+int64_t(pto_submit_strips)(PTORuntime *rt, int64_t first, int64_t end, int64_t by, const PTOStripCall *calls,
+                           int32_t count)
 {
-    if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_submit_strips");
+    if (!ptoi_may_call(rt)) {
+        ptoi_refuse_call(rt, "pto_submit_strips");
+        return first; /* a number of the loop, as its caller reads the result as one */
+    }
     if (rt->attends || !pto_takes_strips(rt) || !calls || count < 1 || by == 0) return first;
     const uint64_t distance = pto_distance_(first, end, by), magnitude = pto_magnitude_(by);
     if (distance <= magnitude || (distance - 1) / magnitude >= INT64_MAX) return first;

@@ -22,6 +22,17 @@ enum refusal {
 #undef REFUSAL
 };
 
+/* Why a submit of the kernel with so many parameters is refused, whatever these are. */
+static inline enum refusal ptoi_refusal_of(const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    if (!kernel) return REFUSED_KERNEL;
+    if ((unsigned)kernel->worker >= PTO_WORKER_TYPES) return REFUSED_WORKER;
+    if (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE))
+        return REFUSED_FUNCTION;
+    if (count > 0 && !params) return REFUSED_LIST;
+    return count < 0 || count > PTO_TASK_PARAMS ? REFUSED_COUNT : REFUSED_NOT;
+}
+
 /* What the sentence of a refusal is about; members that it does not name may be missing. */
 struct refused {
     const PTOTaskParam *param;

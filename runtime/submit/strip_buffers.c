@@ -28,8 +28,8 @@ static bool is_made(const PTOTaskParam *p, bool is_private)
 /* The bytes of a buffer for it; 0: a submit would refuse it, or make none. */
 static int64_t bytes_of(const PTOTaskParam *p)
 {
+    if (p->type >= PTO_TYPE_COUNT || p->at != 0 || p->rank < 1 || p->rank > PTO_MAX_RANK || !p->shape) return 0;
     int64_t bytes = pto_bytes_of_(p->type);
-    if (p->at != 0 || p->rank < 1 || p->rank > PTO_MAX_RANK || !p->shape) return 0;
     if (p->stride && !pto_is_row_major(p->rank, p->shape, p->stride)) return 0;
     for (int d = 0; d < p->rank; d++)
         if (p->shape[d] <= 0 || __builtin_mul_overflow(bytes, p->shape[d], &bytes)) return 0;

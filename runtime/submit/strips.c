@@ -43,6 +43,7 @@ struct reach {
 
 /* The strip on its way to the window. */
 struct builder {
+    const struct orchestrator *o;
     struct strip_text text;
     struct reach reach[PTO_STRIP_PARAMS];
     PTOTaskParam param[PTO_STRIP_PARAMS + 1];
@@ -54,18 +55,19 @@ static bool widen(struct reach *r, int64_t step, int64_t times)
 {
     r->first = 0;
     if (step == 0 || times == 1) return true;
+    int64_t moved; /* up or down, by all steps */
+    if (step == INT64_MIN || __builtin_mul_overflow(step, times - 1, &moved)) return false;
     const int64_t apart = step < 0 ? -step : step;
     if (step < 0) {
-        r->first = apart * (times - 1);
-        r->at -= r->first;
+        r->first = -moved;
+        if (__builtin_add_overflow(r->at, moved, &r->at)) return false;
     }
-    int64_t span = 0; /* of all dimensions, less one element */
+    int64_t span = 0, reach; /* of all dimensions, less one element; of one */
     for (int d = 0; d < r->rank; d++) {
-        if (r->stride[d] > 0 && apart % r->stride[d] == 0 && apart / r->stride[d] <= r->shape[d]) {
-            r->shape[d] += apart / r->stride[d] * (times - 1);
-            return true;
-        }
-        span += (r->shape[d] - 1) * r->stride[d];
+        if (r->stride[d] > 0 && apart % r->stride[d] == 0 && apart / r->stride[d] <= r->shape[d])
+            return !__builtin_add_overflow(r->shape[d], apart / r->stride[d] * (times - 1), &r->shape[d]);
+        if (__builtin_mul_overflow(r->shape[d] - 1, r->stride[d], &reach)) return false;
+        if (__builtin_add_overflow(span, reach, &span)) return false;
     }
     if (apart <= span || r->rank == PTO_MAX_RANK) return false;
     memmove(r->shape + 1, r->shape, (size_t)r->rank * sizeof *r->shape);
@@ -88,9 +90,22 @@ static const int64_t *row_major(int rank, const int64_t *shape, int64_t *stride)
     int64_t unit = 1;
     for (int d = rank - 1; d >= 0; d--) {
         stride[d] = unit;
-        unit *= shape[d];
+        unit = (int64_t)((uint64_t)unit * (uint64_t)shape[d]); /* beyond 64 bits: no region */
     }
     return stride;
+}
+
+/* Would a submit refuse the tensor, which has memory?  Then some iteration may be invalid: the caller submits it, and
+ * the message has its indices. */
+static bool is_refused(const struct orchestrator *o, const PTOTaskParam *p)
+{
+    PTOArg arg;
+    PTOAccess_ a;
+    int64_t lay[PTO_MAX_RANK];
+    uint32_t buffer;
+    long long number;
+    if (!pto_decode_tensor_(p, &arg, lay, &a) && ptoi_decode_any(p, &arg, lay, &a, &number) != REFUSED_NOT) return true;
+    return ptoi_find_holder(o, &a, &buffer, &number) != REFUSED_NOT;
 }
 
 /* Which argument of the task has the tensor; -1: it cannot be one of a strip's.  first: where the first iteration has
@@ -130,7 +145,7 @@ static int add_tensor(struct builder *b, const PTOTaskParam *p, int64_t step, in
     whole->rank = (uint8_t)r->rank;
     whole->shape = r->shape;
     whole->stride = r->stride;
-    return b->tensors++;
+    return is_refused(b->o, whole) ? -1 : b->tensors++;
 }
 
 static bool add_param(struct builder *b, const PTOTaskParam *p, int64_t step, int64_t times)
@@ -263,6 +278,23 @@ static bool has_workers(const struct orchestrator *o, const PTOStripCall *calls,
     return true;
 }
 
+/* Are they complete, and do only integers grow?  The caller's submit takes or refuses the others. */
+static bool are_calls(const PTOStripCall *calls, int32_t count)
+{
+    if (count > PTO_STRIP_CALLS) return false;
+    for (int32_t c = 0; c < count; c++) {
+        const PTOStripCall *const call = &calls[c];
+        if (ptoi_refusal_of(call->kernel, call->params, call->count) != REFUSED_NOT) return false;
+        if (!call->kernel->fn || !call->site || call->count == 0 || !call->step) return false;
+        for (int32_t i = 0; i < call->count; i++) {
+            const PTOTaskParam *const p = &call->params[i];
+            const bool grows = p->kind == PTO_PARAM_SCALAR && call->step[i] != 0;
+            if (grows && p->type != PTO_I64 && !(p->flags & PTO_IS_TEST_)) return false;
+        }
+    }
+    return true;
+}
+
 /* What became of a strip; below 0: a status. */
 enum { LEFT_TO_THE_LOOP, SUBMITTED };
 
@@ -271,6 +303,7 @@ static int64_t submit_strip(struct orchestrator *o, const PTOStripCall *calls, i
                             int64_t times, int64_t body_ns)
 {
     struct builder b;
+    b.o = o;
     if (!build(&b, calls, count, from, times, body_ns)) return LEFT_TO_THE_LOOP;
     ptoi_stop_inline(o);
     o->inlined.coarse = o->rings.head + 1;
@@ -320,7 +353,7 @@ static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const P
 int64_t ptoi_orch_submit_strips(struct orchestrator *o, int64_t iterations, const PTOStripCall *calls, int32_t count)
 {
     if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
-    if (count > PTO_STRIP_CALLS) return 0;
+    if (!are_calls(calls, count)) return 0;
     const enum orchestrator_cause cause = ptoi_meter_enter(&o->flow.meter, CAUSE_SUBMIT);
     const int64_t taken = submit_strips(o, iterations, calls, count);
     ptoi_meter_enter(&o->flow.meter, cause);

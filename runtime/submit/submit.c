@@ -61,20 +61,10 @@ static __attribute__((noinline)) int64_t submit_metered(struct orchestrator *o, 
     return number;
 }
 
-static inline enum refusal refusal_of(const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
-{
-    if (!kernel) return REFUSED_KERNEL;
-    if ((unsigned)kernel->worker >= PTO_WORKER_TYPES) return REFUSED_WORKER;
-    if (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE))
-        return REFUSED_FUNCTION;
-    if (count > 0 && !params) return REFUSED_LIST;
-    return count < 0 || count > PTO_TASK_PARAMS ? REFUSED_COUNT : REFUSED_NOT;
-}
-
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
-    const enum refusal why = refusal_of(kernel, params, count);
+    const enum refusal why = ptoi_refusal_of(kernel, params, count);
     if (__builtin_expect(why != REFUSED_NOT, 0))
         return ptoi_refuse_submit(o, why, &(struct refused){.kernel = kernel, .number = count});
     if (__builtin_expect(o->buffers.notes_writes, 0)) {

@@ -1,5 +1,6 @@
 /* test_strips.c - strips of loops (pto_strip.h) have the results of their iterations, one after the other, whatever the
- * tensors do from one iteration to the next; a strip that fails names the call that failed. */
+ * tensors do from one iteration to the next; a strip that fails names the call that failed; calls that
+ * a submit refuses are left to it. */
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>
@@ -229,6 +230,106 @@ static void failing_loop(PTORuntime *rt, void *arg)
             pto_submit_task(rt, &failing, q, 2);
         }
     }
+}
+
+/* ---- what a submit refuses --------------------------------------------------------------------------------------- */
+
+enum { FIRST = 7 };
+static int64_t next_of(PTORuntime *rt, PTOStripCall call)
+{
+    return pto_submit_strips(rt, FIRST, FIRST + N, 1, &call, 1);
+}
+
+static void invalid_calls(PTORuntime *rt, void *arg)
+{
+    static const PTOKernel no_function = {.name = "none", .worker = PTO_WORKER_CUBE};
+    const int64_t shape[] = {T}, step[] = {T, 1}, still[] = {T, 0}, far[] = {(int64_t)1 << 60, 1};
+    const int64_t beyond[] = {INT64_MIN, 1}, most[] = {INT64_MAX, 1};
+    PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR((int64_t)100)};
+    PTOTaskParam real[] = {p[0], PTO_SCALAR(100.5)}, no_type[] = {p[0], p[1]};
+    p[0].shape = real[0].shape = no_type[0].shape = shape;
+    no_type[0].type = 77;
+    for (int64_t n = 0; n < 200; n++) { /* the kernel is timed */
+        PTOTaskParam q[] = {PTO_INOUT(m, n % N * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(100 + n)};
+        pto_submit_task(rt, &failing, q, 2);
+    }
+    *(int64_t *)arg += next_of(rt, (PTOStripCall){&failing, &here, real, still, 2}) - FIRST;
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&failing, &here, p, step, -1}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&failing, &here, p, step, 0}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&failing, &here, NULL, step, 2}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&failing, &here, p, NULL, 2}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){NULL, &here, p, step, 2}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&no_function, &here, p, step, 2}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&failing, &here, no_type, step, 2}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&failing, &here, p, far, 2}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&failing, &here, p, beyond, 2}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&failing, &here, p, most, 2}), FIRST);
+    EXPECT_EQ(next_of(rt, (PTOStripCall){&failing, &here, real, step, 2}), FIRST); /* only an i64 grows */
+}
+
+TEST(invalid_calls_are_left_to_the_loop)
+{
+    PTOConfig c = two_threads();
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    int64_t taken = 0; /* of the valid ones */
+    for (int attempt = 0; attempt < 100 && taken == 0; attempt++)
+        EXPECT_EQ(pto_run_entry(rt, invalid_calls, &taken), PTO_OK);
+    EXPECT(taken > 0);
+    const PTOStripCall none = {&failing, &here, NULL, NULL, 0};
+    EXPECT_EQ(next_of(rt, none), FIRST); /* outside of a run */
+    EXPECT_EQ(next_of(NULL, none), FIRST);
+    EXPECT(strstr(pto_last_error(NULL), "pto_submit_strips without a runtime"));
+    pto_runtime_destroy(rt);
+}
+
+/* Iterations whose views lie in the memory. */
+enum { INSIDE = N * N / T };
+static void rows(PTORuntime *rt, int64_t end, int64_t *index)
+{
+    const int64_t shape[] = {T}, step[] = {T, 1};
+    for (int64_t n = 0; n < end;) {
+        PTOTaskParam p[] = {PTO_INOUT(m, n * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(100 + n)};
+        p[0].shape = shape;
+        const PTOStripCall call = {&failing, &here, p, step, 2};
+        *index = n;
+        if (pto_takes_strips(rt)) n = pto_submit_strips(rt, n, end, 1, &call, 1);
+        for (const int64_t part = pto_next_offer(rt, n, end, 1); n < part; n++) {
+            PTOTaskParam q[] = {PTO_INOUT(m, n * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(100 + n)};
+            *index = n;
+            pto_at(rt, &here);
+            pto_submit_task(rt, &failing, q, 2);
+        }
+    }
+}
+
+static void leaving(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    int64_t index[1];
+    pto_enter_loops(rt, "f", index);
+    pto_buffer(rt, m, sizeof m);
+    for (int r = 0; r < ROUNDS; r++) rows(rt, INSIDE, index); /* the kernel is timed */
+    rows(rt, 2 * INSIDE, index);
+    pto_leave(rt);
+}
+
+/* A view that leaves its memory is reported in its iteration, not in the one that was offered. */
+TEST(a_strip_ends_before_an_invalid_iteration)
+{
+    PTOConfig c = two_threads();
+    int64_t strips = 0;
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "with i = %d", INSIDE);
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    for (int attempt = 0; attempt < 100 && strips == 0; attempt++) {
+        EXPECT_EQ(pto_run_entry(rt, leaving, NULL), PTO_ERR_BOUNDS);
+        EXPECT(strstr(pto_last_error(rt), wanted));
+        strips = pto_get_run_stats(rt)->strips;
+    }
+    pto_runtime_destroy(rt);
+    EXPECT(strips > 0);
 }
 
 #ifndef PTO_TINY /* there the times of kernels are drawn */

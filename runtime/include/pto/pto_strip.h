@@ -20,7 +20,7 @@ typedef struct PTOStripCall {
     /* of the first iteration: PTO_INPUT, PTO_INOUT, PTO_OUTPUT, PTO_SCALAR, PTO_PRIORITY, and those below */
     const PTOTaskParam *params;
     /* by parameter, from one iteration to the next: elements that a view moves, or what an i64 scalar, the number of a
-     * PTO_STRIP_TEST or a priority grows by; 0 for all other scalars */
+     * PTO_STRIP_TEST or a priority grows by; 0 for all other scalars (else the call is no strip's) */
     const int64_t *step;
     int32_t count; /* of the parameters; of all calls together at most PTO_STRIP_PARAMS */
 } PTOStripCall;
@@ -100,10 +100,14 @@ static inline int64_t pto_full_end(int64_t k, int64_t end, int64_t room, int64_t
  * none, the number behind the last one, or the last one of 64 bits if that is beyond them.  by: not 0; below 0 the loop
  * goes down.  calls: of the iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order
  * of the body; read before the function returns.
- * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: the run status; what cannot be submitted as a
- *            strip, or finds no room in the heap, is left to the caller, whose submit reports it. */
+ * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: the run status.  What cannot be submitted as a
+ *            strip, or finds no room in the heap, is left to the caller, whose submit reports it: `first`, where that
+ *            is all.  Outside of a run, with rt NULL and in other misuse it is `first` too, and the message is set as
+ *            by a submit. */
 PTO_API int64_t pto_submit_strips(PTORuntime *rt, int64_t first, int64_t end, int64_t by, const PTOStripCall *calls,
                                   int32_t count);
+/* As pto_submit_task: to a debugger all lines of the call are its first one, not those of the source that follow. */
+#define pto_submit_strips(...) (pto_submit_strips)(__VA_ARGS__)
 
 #ifdef __cplusplus
 }
