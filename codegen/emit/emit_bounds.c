@@ -193,24 +193,36 @@ static int64_t capacity_of(int64_t ring, int rings)
     return (bytes + segment - 1) / segment * segment;
 }
 
-/* The heap ring to ask for, at least `least`: with it every function completes, if all that may be run is known; else
- * there is twice as much as now. */
-static int64_t advised_ring(struct emitter *e, const struct codegen_run *run, int64_t ring, int rings, int64_t least)
+static bool is_function(const struct symbol *callee) { return callee && callee->kind == SYM_ORCH; }
+
+/* With a smaller heap ring the function is refused, as what it holds is sure. */
+static int64_t sure_ring_of(const struct function_bounds *f, int rings)
 {
-    int64_t wanted = least;
+    const struct sure_point *p = &f->worst;
+    const int64_t share = (p->bytes + rings - 1) / rings;
+    int64_t one = f->one ? f->one_bytes : 0;
+    if (!is_function(p->at.callee) && p->fresh > one) one = p->fresh; /* a callee's buffers share the rings, too */
+    return share > one ? share : one;
+}
+
+/* The heap ring to ask for: with it no function is refused, and every function completes, if all that may be run is
+ * known; else there is at least twice as much as now. */
+static int64_t advised_ring(struct emitter *e, const struct codegen_run *run, int64_t ring, int rings)
+{
+    int64_t wanted = 0, least = 0;
     bool is_known = true;
     for (size_t i = 0; i < e->plan->orchs.count; i++) {
         const struct symbol *orch = e->plan->orchs.data[i];
         const struct given none = {.sizes = e->checked->sizes}, given = given_to(e->checked, orch, run);
         const int64_t own = least_ring_of(e->plan, is_run(run, orch) ? &given : &none, orch, rings);
+        const int64_t sure = sure_ring_of(bounds_of(e->plan, orch, orch->decl->orch.exported), rings);
         is_known &= own >= 0 || !is_run(run, orch);
         if (own > wanted) wanted = own;
+        if (sure > least) least = sure;
     }
-    const int64_t twice = ring > INT64_MAX / 2 ? ring : 2 * ring;
-    return is_known ? wanted : twice > least ? twice : least;
+    const int64_t twice = ring > INT64_MAX / 2 ? ring : 2 * ring, known = is_known ? wanted : twice;
+    return known > least ? known : least;
 }
-
-static bool is_function(const struct symbol *callee) { return callee && callee->kind == SYM_ORCH; }
 
 /* A call of a function that does not fit by itself, whatever it is given. */
 static bool is_said_there(struct emitter *e, const struct symbol *callee, int64_t ring, int64_t capacity)
@@ -229,8 +241,7 @@ static void check_function(struct emitter *e, const struct symbol *orch, const s
     if (f->one && f->one_bytes > ring) {
         diag_error(e->front->diag, DIAG_E14, f->one_at.at, "'%s' has %" PRId64 " bytes, and a heap ring has %" PRId64,
                    f->one->name, f->one_bytes, ring);
-        diag_help(e->front->diag, "run with --heap %" PRId64 " or more",
-                  advised_ring(e, run, ring, rings, f->one_bytes));
+        diag_help(e->front->diag, "run with --heap %" PRId64 " or more", advised_ring(e, run, ring, rings));
         return;
     }
     if (!p->at.name || is_said_there(e, p->at.callee, ring, capacity)) return;
@@ -242,11 +253,8 @@ static void check_function(struct emitter *e, const struct symbol *orch, const s
             diag_note(e->front->diag, p->largest->decl->name_at.end ? p->largest->decl->name_at : p->largest->decl->at,
                       "the largest that is held then is '%s' with %" PRId64 " bytes; '%s' adds %" PRId64,
                       p->largest->name, p->largest_bytes, p->at.name, p->fresh);
-        const int64_t share = (p->bytes + rings - 1) / rings;
-        const int64_t one = is_function(p->at.callee) ? 0 : p->fresh; /* a callee's buffers share the rings, too */
-        const int64_t least = share > one ? share : one;
         diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a lifetime earlier",
-                  advised_ring(e, run, ring, rings, least));
+                  advised_ring(e, run, ring, rings));
     }
 }
 

@@ -170,10 +170,11 @@ static bool are_from_before(const struct eq_node *loop, const struct eq_stmt *s,
 
 static bool may_look_first(const struct eq_node *loop)
 {
-    for (const struct eq_node *n = loop->child; n; n = n->next) {
+    /* First of all of them: an angle is compared with every statement of the loop. */
+    for (const struct eq_node *n = loop->child; n; n = n->next)
         if (!n->stmt || n->first || n->stmt->carried || !n->stmt->is_injective) return false;
+    for (const struct eq_node *n = loop->child; n; n = n->next)
         if (!are_from_before(loop, n->stmt, n->stmt->value)) return false;
-    }
     return true;
 }
 

@@ -58,10 +58,7 @@ static void make_temporary(struct checker *c, const struct eq_temp *t)
         make_temporaries(c, s->value);
         check_statement(c, s);
         c->is_done[s->id] = true;
-        const bool is_number = s->loop_count + s->free_count == 0; /* no loop around it ends the names that it takes */
-        if (is_number) out_open(c->p->e->out, "{");
         equation_nodes(c->p, equation_loops(c->p, s));
-        if (is_number) out_close(c->p->e->out, "}");
     }
 }
 

@@ -182,6 +182,7 @@ void equation_name_merged(struct eq_printer *p, const struct eq_var *v);
 void equation_begin_iteration(struct eq_printer *p, const struct eq_node *loop);
 /* The variable of C that a temporary without dimensions is.  begin: its first value, or "". */
 void equation_declare_number(struct eq_printer *p, const struct eq_temp *t, const char *begin);
+/* Names that stand in no loop stay taken: what is printed next may lie in the same block. */
 void equation_nodes(struct eq_printer *p, struct eq_node *first);
 void equation_statement(struct eq_printer *p, const struct eq_stmt *s);
 

@@ -96,7 +96,6 @@ static void print_loop(struct eq_printer *p, struct eq_node *n)
 
 void equation_nodes(struct eq_printer *p, struct eq_node *first)
 {
-    const size_t mark = names_mark(&p->e->names);
     for (struct eq_node *n = first; n; n = n->next) {
         if (n->stmt) {
             p->first = n->first;
@@ -109,5 +108,4 @@ void equation_nodes(struct eq_printer *p, struct eq_node *first)
         emit_at(p->e, leaf->stmt->at);
         equation_loop_of_angles(p, n, print_loop);
     }
-    names_close(&p->e->names, mark);
 }

@@ -133,7 +133,9 @@ class Expressions:
         x = self.expression(type_, depth - 1, scope, own)
         x = Term(self.typed(x), x.type, x.bound, x.value, x.alone)
         if type_ in FLOATS:
-            op = self.rng.choice(["-%s", "abs(%s)", "floor(%s * %s)", "ceil(%s * %s)", "round(%s * %s)"])
+            op = self.rng.choice(["-%s", "abs(%s)", "floor(%s * %s)", "ceil(%s * %s)", "round(%s * %s)", "angle", "angle", "angle"])
+            if op == "angle":
+                return self.sign_of_angle(x)
             if "*" in op:
                 half = "%s(0.5)" % type_
                 how = {"f": np.floor, "c": np.ceil, "r": np.rint}[op[0]]
@@ -144,6 +146,13 @@ class Expressions:
         if type_[0] == "u":
             op, how = "(~%s)", np.invert
         return Term(op % x.text, type_, LARGEST[type_], lambda state: wrap(how(np.asarray(x.value(state), np.int64)), type_), x.alone)
+
+    def sign_of_angle(self, x):
+        """1 where sin or cos of the whole number is positive, else 0: no rounding of the function changes that."""
+        factor = 2 ** 24 if x.type != "f16" and self.rng.random() < 0.3 else 1  # beyond 2^30 the function needs another reduction
+        name, how = self.rng.choice([("sin", np.sin), ("cos", np.cos)])
+        text = "ceil(%s(%s%s) * %s(0.5))" % (name, x.text, " * %d.0" % factor if factor > 1 else "", x.type)
+        return Term(text, x.type, 1, lambda state: np.ceil(how(np.asarray(x.value(state), np.float64) * factor) * 0.5), x.alone)
 
     def select(self, type_, depth, scope, own):
         c = self.condition(depth - 1, scope, own)

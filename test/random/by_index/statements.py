@@ -45,7 +45,7 @@ class Kernel(Expressions):
         rng = self.rng
         for _ in range(rng.choice([1, 2, 2, 3, 4, 5, 6]) if not self.elementwise else rng.choice([1, 1, 2])):
             kind = "store" if self.elementwise else rng.choice(["store"] * 6 + ["let"] * 6 + ["contract", "contract", "number", "scan", "halves", "pairs", "scatter", "late",
-                                                                                                   "loop", "loop"])
+                                                                                                   "loop", "loop", "rows", "rows"])
             getattr(self, "add_" + kind)()
         if not any(f.role in ("out", "inout") for f in self.formals):
             self.add_store()
@@ -120,15 +120,18 @@ class Kernel(Expressions):
         names = [self.fresh("i") for _ in extents]
         return [Variable(n, e) for n, e in zip(names, extents)]
 
-    def add_store(self):
+    def add_store(self, extents=None, of_angle=False):
         old = [f for f in self.formals if f.role == "inout"]
-        target = self.rng.choice(old) if old and self.rng.random() < 0.3 else self.target()
+        target = self.rng.choice(old) if old and not extents and self.rng.random() < 0.3 else self.target(extents)
         free = self.variables(target.extents)
         left = "%s[%s]" % (target.name, ", ".join(v.name for v in free))
         if target.role == "inout":
             self.readable.remove(target)
         own = Term(left, target.type, target.bound, element(target.name, [v.value for v in free])) if target.role == "inout" else None
         value = self.expression(target.type, self.rng.choice([1, 2, 3, 3, 4]), free, own)
+        if of_angle and target.type in FLOATS:
+            angle = own if own and self.rng.random() < 0.5 else Term(self.typed(value), value.type, value.bound, value.value, value.alone)
+            value = self.sign_of_angle(angle)
         add = target.role == "inout" and target.type != "bool" and self.rng.random() < 0.3
         if add and target.type in FLOATS:
             value = self.clamped(value, 2)
@@ -138,6 +141,12 @@ class Kernel(Expressions):
         self.lines.append("%s %s %s;" % (left, "+=" if add else "=", value.text))
         self.steps.append(self.assign(target, [v.value for v in free], free, value, add))
         self.readable.append(target)
+
+    def add_rows(self):
+        """Statements with sin and cos over i, and over i and j, which may share the loop over i."""
+        row = [Extent(self.rng.choice(self.dims)) for _ in range(2)]
+        for _ in range(self.rng.choice([2, 2, 3])):
+            self.add_store(row[:self.rng.choice([1, 2])], self.rng.random() < 0.7)
 
     def add_let(self):
         """A temporary; its ranges follow from the indices that stand alone, else from a `for` around it."""

@@ -87,6 +87,7 @@ def check(x, o, p):
     is_close(o[3], c, 53, 4)
     is_close(o[4], of(cosine, 2 * x) * s, 53, 16)
     is_close(o[5], np.where(abs(x) < 1, 7.0, s), 53, 4)
+    is_close(o[6], c, 53, 4)
     with np.errstate(over="ignore"):
         single = x.astype("f4").astype("f8")
     is_close(p[0].astype("f8"), of(sine, single), 24, 4)
