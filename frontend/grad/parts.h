@@ -137,7 +137,7 @@ struct gradient {
     struct ptrmap tensor_of;     /* symbol -> struct tensor */
     struct ptrmap block_of;      /* scalar, alias, view: symbol -> the block that declares it */
     struct ptrmap step_of;       /* scalar, alias, view -> its step */
-    struct ptrmap tainted;       /* scalars that depend on an element of a tensor with a gradient -> where */
+    struct ptrmap tainted;       /* scalars that depend on an x -> the tensor whose element each is made of */
     struct ptrmap names;         /* interned names that are taken -> (void *)1 */
     struct ptrmap logs;          /* node or symbol -> its text in the backward pass */
     struct ptrmap renamed;       /* symbol of a local that hides another name -> its name in the function */

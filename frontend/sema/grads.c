@@ -55,7 +55,7 @@ static bool check_x(struct checker *c, const struct symbol *orch, const struct a
     }
     if (type_is_scalar(f->type))
         return refuse(c, x, "is a scalar, and gradients are tensors",
-                      "make it a tensor of one element, and await its element where its value is needed");
+                      "make it a tensor of one element, and give that to kernels in place of the scalar");
     if (!is_float(f->type))
         return refuse(c, x, "has no gradient: its elements are no floats",
                       "name the formals that are tensors of f32 or f64");
@@ -65,7 +65,13 @@ static bool check_x(struct checker *c, const struct symbol *orch, const struct a
     if (f->dir == DIR_OWN)
         return refuse(c, x, "is 'own': its lifetime ends before the gradient is made",
                       "make it 'in': the caller keeps it until the gradient is there");
-    if (f->dir == DIR_OUT || f->dir == DIR_ACC)
+    if (f->dir == DIR_ACC) {
+        diag_error(c->diag, DIAG_E99, x->at, "a gradient with respect to '%s', which is 'acc', is not built yet",
+                   f->name);
+        diag_help(c->diag, "make it 'inout': the function may still give it to kernels as 'acc'");
+        return false;
+    }
+    if (f->dir == DIR_OUT)
         return refuse(c, x, "is only written: its value before the call has no gradient",
                       "name the formals that the function reads");
     return true;

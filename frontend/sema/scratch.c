@@ -3,12 +3,21 @@
  * Tests      test/lit/sema/scratch.pto
  */
 #include "checker.h"
+#include <string.h>
 
 static bool names_param(const struct size *a)
 {
     if (a->kind == SIZE_SYMBOL && a->symbol->kind == SYM_PARAM) return true;
     for (int i = 0; i < a->count; i++)
         if (names_param(a->arg[i])) return true;
+    return false;
+}
+
+/* `@adjoint` is no work request, `@opcode` is one. */
+static bool is_request(const struct symbol *kernel)
+{
+    for (const struct ast *a = kernel->decl->attrs; a; a = a->next)
+        if (strcmp(a->name, "opcode") == 0) return true;
     return false;
 }
 
@@ -28,7 +37,7 @@ static bool is_scratch(struct checker *c, const struct symbol *s, const struct s
         diag_error(c->diag, DIAG_E08, node->formal.by->at, "'%s' is scratch memory: it has no 'by'", f->name);
     } else if (s->decl->kernel->block) {
         diag_error(c->diag, DIAG_E08, dir_at, "'scratch' has no meaning in index notation: '%s' is a 'let'", f->name);
-    } else if (s->decl->attrs) {
+    } else if (is_request(s)) {
         diag_error(c->diag, DIAG_E12, dir_at, "'%s' is a work request: it has no scratch memory", s->name);
     } else {
         for (int d = 0; d < f->type->rank; d++) {
