@@ -5,7 +5,7 @@
  *            orchestrator.  It loses them by short calls at workers.
  * Owner      a word: every thread that runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.
  *            The trials: the orchestrator.
- * Tests      test/runtime/test_inline.c */
+ * Tests      test/runtime/test_grain.c, test_inline.c */
 #ifndef PTOI_GRAIN_H
 #define PTOI_GRAIN_H
 #include "shared/atomics.h"
