@@ -88,6 +88,7 @@ class Runtime(Handle):
                 config.workers[number] = count
         status = ctypes.c_int()
         self._outer = []
+        self._in_use = threading.RLock()  # of a thread that cancels; a signal may come in it
         self._handle = c.runtime_create(ctypes.byref(config), ctypes.byref(status))
         if not self._handle:
             raise PtoError(c.last_error(None).decode(), status.value)
@@ -109,8 +110,9 @@ class Runtime(Handle):
 
     def cancel(self):
         """Ends the call that runs, from any thread: it raises RunError."""
-        if self._handle:
-            c.cancel(self._handle)
+        with self._in_use:  # the call that it ends may be all that its thread waited for before it closes the runtime
+            if self._handle:
+                c.cancel(self._handle)
 
     def trim(self):
         """Memory that is kept for the next call goes back to the system."""
@@ -120,7 +122,8 @@ class Runtime(Handle):
 
     def close(self):
         """Ends the workers and gives the memory back.  A call that runs meanwhile fails, and the runtime is closed by a later close()."""
-        handle, self._handle = self._handle, None
+        with self._in_use:
+            handle, self._handle = self._handle, None
         if handle:
             c.runtime_destroy(handle)
             text = c.last_error(None).decode()
