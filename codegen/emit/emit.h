@@ -122,7 +122,7 @@ void submit_emit_params(struct emitter *e, const struct ir_call *call, const str
 void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call); /* of a function, in an expression */
 
 /* ---- emit_strips.c ---- */
-/* What follows an iteration of a loop that is not COUNTED and goes up to before `end`, or down to behind it. */
+/* The step of a loop that is not COUNTED, and that `end` ends. */
 const char *step_text(struct emitter *e, const struct ir_op *op, const char *name, const char *end);
 /* The number before which a loop stops, whose bounds are printed; it may become a variable before the loop. */
 const char *strips_emit_end(struct emitter *e, const struct ir_op *op, const char *high);

@@ -30,7 +30,7 @@ static void print_written(struct emitter *e, struct strbuf *b, const struct ir_v
     strbuf_puts(b, "))");
 }
 
-/* The tensor, if what is printed is an offer and it may have no memory yet. */
+/* The tensor, if an offer is printed and it may have no memory yet. */
 static const struct ir_strip_tensor *made_by_strips(const struct emitter *e, const struct symbol *base)
 {
     for (int i = 0; e->offer && i < e->offer->tensor_count; i++)

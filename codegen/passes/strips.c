@@ -140,7 +140,7 @@ static bool find_steps(struct body *b, struct ir_strip_call *to)
     return true;
 }
 
-/* ---- what else stands in a body ---- */
+/* ---- the rest of a body ---- */
 
 /* A check that holds for all iterations or for none, and whose condition is printed (check_print_condition()); those of
  * indices stand before the loop. */

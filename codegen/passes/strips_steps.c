@@ -45,7 +45,7 @@ bool let_add(struct strips *s, const struct ir_op *op)
     return true;
 }
 
-/* ---- what is the same in all iterations ---- */
+/* ---- invariants ---- */
 
 static bool is_same(const struct ir_value *a, const struct ir_value *b)
 {
@@ -192,6 +192,6 @@ bool test_of(struct strips *s, const struct ir_value *v, struct ir_strip_test *t
     const bool is_left = depends(s, v->arg[0], true);
     if (depends(s, v->arg[is_left], true) || !test_of(s, v->arg[!is_left], test) || test->when) return false;
     test->when = v->arg[is_left];
-    /* what is evaluated only where the left one holds may be proved by it, and here all of it is evaluated */
+    /* the left operand may prove that the right one cannot fail, and here both are evaluated */
     return test->when->count + test->number->count + test->limit->count == 0;
 }

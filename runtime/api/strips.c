@@ -6,7 +6,7 @@
 #include "runtime.h"
 #include <pto/pto_strip.h>
 
-/* So many iterations after `first`.  Behind the last one it may be beyond 64 bits. */
+/* The number that is so many iterations after `first`, or the last one of 64 bits. */
 static int64_t after(int64_t first, int64_t by, int64_t iterations)
 {
     const int64_t last = by > 0 ? INT64_MAX : INT64_MIN;
@@ -21,7 +21,7 @@ int64_t(pto_submit_strips)(PTORuntime *rt, int64_t first, int64_t end, int64_t b
         ptoi_refuse_call(rt, "pto_submit_strips");
         return first; /* a number of the loop, as its caller reads the result as one */
     }
-    if (rt->attends || !pto_takes_strips(rt) || !calls || count < 1 || by == 0) return first;
+    if (rt->attends || !pto_takes_strips(rt) || !calls || count < 1 || !calls[0].site || by == 0) return first;
     const uint64_t distance = pto_distance_(first, end, by), magnitude = pto_magnitude_(by);
     if (distance <= magnitude || (distance - 1) / magnitude >= INT64_MAX) return first;
     const int64_t iterations = (int64_t)((distance - 1) / magnitude + 1);

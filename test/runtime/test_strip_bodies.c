@@ -1,21 +1,12 @@
 /* test_strip_bodies.c - strips of loops (pto_strip.h) whose calls make tensors for each other, or compare: results are
  * those of single tasks, with any heap; what finds no room is left to the loop. */
+#include "spin.h"
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>
 #include <string.h>
-#include <time.h>
 
 enum { N = 60, T = 16, ROUNDS = 60 };
-
-static void spin(int64_t ns)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    const int64_t until = t.tv_sec * 1000000000 + t.tv_nsec + ns;
-    do clock_gettime(CLOCK_MONOTONIC, &t);
-    while (t.tv_sec * 1000000000 + t.tv_nsec < until);
-}
 
 /* o = 3 a + 1 */
 static int make(const PTOArg *a)

@@ -1,22 +1,13 @@
 /* test_strips.c - strips of loops (pto_strip.h) have the results of their iterations, one after the other, whatever the
  * tensors do from one iteration to the next; a strip that fails names the call that failed; calls that
  * a submit refuses are left to it. */
+#include "spin.h"
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>
 #include <string.h>
-#include <time.h>
 
 enum { N = 48, T = 4, ROUNDS = 40 };
-
-static void spin(int64_t ns)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    const int64_t until = t.tv_sec * 1000000000 + t.tv_nsec + ns;
-    do clock_gettime(CLOCK_MONOTONIC, &t);
-    while (t.tv_sec * 1000000000 + t.tv_nsec < until);
-}
 
 /* o += 3 a + b + k, element by element of 4 x 4 tiles: its result depends on the order of the calls. */
 static int mix(const PTOArg *a)
