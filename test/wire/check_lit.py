@@ -5,8 +5,8 @@ Idea       the RUN lines of a test say how its program is built, what its inputs
            several ranks: exit code, what is printed, the outputs and the first error are the same, byte for byte; an error may name its rank,
            and names the task by its number there.
            What is refused on several ranks, an engine such as `process`, is left out, and so is what shows one process: statistics, traces.
-           PTO_RANKS of the environment says on how many: 3, or a list such as 2,5.  Every n-th test is taken that is not named, n of
-           PTO_CORPUS_EVERY: 7, or 1 for all.
+           PTO_RANKS of the environment says on how many: 3, or a list such as 2,5.  Unless tests are named, every n-th is taken of those
+           that have a run for ranks, n of PTO_CORPUS_EVERY: 7, or 1 for all.
 Exit code  0: yes.  The last line counts tests and runs.
 """
 import glob
@@ -41,6 +41,16 @@ def first_error(text):
     return re.sub(r" \(on rank \d+, [^)]*\)| \(task \d+\)", "", found.group(0)) if found else ""
 
 
+def is_program(command):
+    return re.match(r"%t(\s|$)", command) and ">" not in command
+
+
+def is_served(words):
+    options = [part for word in words for part in (word.split("=", 1) if word.startswith("--engine=") else [word])]
+    engines = {b for a, b in zip(options, options[1:]) if a == "--engine"}
+    return not SHOWS_ONE_PROCESS & set(words) and not engines - SERVED
+
+
 class Test:
     def __init__(self, ptoc, wire, folder, path):
         self.wire, self.runs, self.good, self.path = wire, 0, True, path
@@ -54,16 +64,22 @@ class Test:
             command = command.replace(word, value)
         return command
 
-    def follow(self):
+    def commands(self):
         for line in run_lines(self.path):
             for command, is_piped in segments(line):
-                command = re.sub(r"^not ", "", command)
-                if not re.search(r" -O\d", command): # it is about ranks, whatever the kernels cost
-                    command = command.replace("%ptoc build ", "%ptoc build -O0 ")
-                if re.match(r"%t(\s|$)", command) and ">" not in command:
-                    self.program(shlex.split(self.text_of(command)))
-                elif not is_piped and re.match(r"(%python -c|%ptoc build |rm |mkdir )", command):
-                    subprocess.run(self.text_of(command), shell=True, capture_output=True, check=False)
+                yield re.sub(r"^not ", "", command), is_piped
+
+    def is_for_ranks(self):
+        return any(is_program(c) and is_served(shlex.split(c)) for c, _ in self.commands())
+
+    def follow(self):
+        for command, is_piped in self.commands():
+            if not re.search(r" -O\d", command): # it is about ranks, whatever the kernels cost
+                command = command.replace("%ptoc build ", "%ptoc build -O0 ")
+            if is_program(command):
+                self.program(shlex.split(self.text_of(command)))
+            elif not is_piped and re.match(r"(%python -c|%ptoc build |rm |mkdir )", command):
+                subprocess.run(self.text_of(command), shell=True, capture_output=True, check=False)
         return self.runs
 
     def outputs(self, words):
@@ -78,9 +94,7 @@ class Test:
         return code, out, first_error(err), [read(p) if os.path.exists(p) else None for p in self.outputs(words)]
 
     def program(self, words):
-        options = [part for word in words for part in (word.split("=", 1) if word.startswith("--engine=") else [word])]
-        engines = {b for a, b in zip(options, options[1:]) if a == "--engine"}
-        if not os.path.exists(words[0]) or SHOWS_ONE_PROCESS & set(words) or engines - SERVED:
+        if not os.path.exists(words[0]) or not is_served(words):
             return
         wanted = self.outcome([], words)
         for ranks in os.environ.get("PTO_RANKS", "3").split(","):
@@ -94,8 +108,9 @@ class Test:
 def main():
     ptoc, wire, folder = begin()
     paths = sorted(glob.glob(os.path.join(ROOT, "test", "lit", "run", "*.pto")))
-    taken = [p for p in paths if os.path.basename(p) in sys.argv[4:]] or paths[:: int(os.environ.get("PTO_CORPUS_EVERY", "7"))]
-    tests = [Test(ptoc, wire, folder, p) for p in taken]
+    tests = [Test(ptoc, wire, folder, p) for p in paths]
+    fit = [t for t in tests if t.is_for_ranks()]
+    tests = [t for t in tests if os.path.basename(t.path) in sys.argv[4:]] or fit[:: int(os.environ.get("PTO_CORPUS_EVERY", "7"))]
     counts = [t.follow() for t in tests]
     print("%d tests, %d runs on ranks" % (sum(c > 0 for c in counts), sum(counts)))
     end(all(t.good for t in tests) and sum(counts) > 0)
