@@ -19,15 +19,20 @@
 #include "registry/dump.h"
 #include <stdlib.h>
 
-/* What watches the graph wants it to be found. */
-static bool runs_inline(const PTORuntime *rt)
+/* Is every task to be seen by itself?  What watches the graph wants it to be found. */
+static bool wants_single_tasks(const PTORuntime *rt)
 {
     const PTOConfig *c = &rt->core.config;
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    return rt->core.engine->runs_inline && !rt->core.backend->mirror && c->engine != PTO_ENGINE_GRAPH &&
-           !c->count_dependences && !c->always_defer && !c->checked && !external && !c->replay &&
-           !c->dedicated_scheduler && (c->watchdog_seconds == 0) && !rt->dist;
+    return rt->core.backend->mirror || c->engine == PTO_ENGINE_GRAPH || c->count_dependences || c->checked ||
+           external || c->replay || c->watchdog_seconds != 0 || rt->dist;
+}
+
+static bool runs_inline(const PTORuntime *rt)
+{
+    const PTOConfig *c = &rt->core.config;
+    return rt->core.engine->runs_inline && !wants_single_tasks(rt) && !c->always_defer && !c->dedicated_scheduler;
 }
 
 /* of struct recorder */
@@ -212,6 +217,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     if (ranked != PTO_OK) return ranked;
     rt->core.orch.inlined.backend = rt->core.backend;
     rt->core.orch.inlined.refs = rt->core.sched.refs;
+    rt->core.orch.may_take_strips = rt->core.engine->ops.known_ns && !wants_single_tasks(rt);
     rt->core.orch.inlined.is_allowed = runs_inline(rt);
     rt->core.orch.inlined.is_active = rt->core.orch.inlined.is_allowed && !rt->core.engine->ops.is_fine;
     rt->core.orch.flow.ops = rt->core.sched.ops = &rt->core.engine->ops;

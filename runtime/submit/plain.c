@@ -23,7 +23,7 @@ void ptoi_plain_begin(struct orchestrator *o)
                          !(o->inlined.backend && o->inlined.backend->mirror);
     o->is_plain = is_free && !o->flow.meter.is_on;
     if (o->is_plain) ptoi_known_begin(&o->known);
-    ptoi_strips_begin(o, is_free && o->inlined.is_allowed && o->flow.ops->known_ns);
+    ptoi_strips_begin(o, is_free && o->may_take_strips);
 }
 
 #define PTO_OFTEN_(condition) __builtin_expect(!!(condition), 1)

@@ -247,14 +247,18 @@ static int64_t most_iterations(const struct orchestrator *o, const PTOStripCall 
     return ptoi_map_capacity(o->edges.map) / STRIP_SHARE / accesses;
 }
 
-/* How many iterations a strip has, at most `most`; 1: strips are not worth it. */
-static int64_t length(int64_t iterations, int64_t body_ns, bool is_chain, int64_t most, int processors)
+/* How many iterations a strip has, at most `most`; 1: strips are not worth it.  Iterations that may not be executed
+ * inline are handed over anyway: then any strip is. */
+static int64_t length(const struct orchestrator *o, int64_t iterations, int64_t body_ns, bool is_chain, int64_t most)
 {
-    const int64_t least = (LEAST_NS + body_ns - 1) / body_ns, in_time = (is_chain ? CHAIN_NS : STRIP_NS) / body_ns;
-    int64_t n = is_chain ? iterations : iterations / processors; /* they may be independent of each other */
+    const int64_t in_time = (is_chain ? CHAIN_NS : STRIP_NS) / body_ns;
+    int64_t least = (LEAST_NS + body_ns - 1) / body_ns;
+    int64_t n = is_chain ? iterations : iterations / o->run.processors; /* they may be independent of each other */
     if (in_time < most) most = in_time;
-    if (body_ns < FINEST_NS || least > iterations || most < 2) return 1;
-    n = n < least ? least : n > most ? most : n;
+    if (!o->inlined.is_allowed && least > iterations) least = iterations;
+    if ((o->inlined.is_allowed && body_ns < FINEST_NS) || least > iterations || most < 2) return 1;
+    n = n < least ? least : n;
+    n = n > most ? most : n;
     const int64_t strips = (iterations + n - 1) / n;
     return (iterations + strips - 1) / strips;
 }
@@ -332,7 +336,7 @@ static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const P
     const int64_t body_ns = time_of_body(o, calls, count);
     o->fast.open->offer_gap = body_ns > 0 ? TIMED_GAP : UNTIMED_GAP;
     const int64_t most = most_iterations(o, calls, count);
-    const int64_t n = body_ns > 0 ? length(iterations, body_ns, is_chain(calls, count), most, o->run.processors) : 1;
+    const int64_t n = body_ns > 0 ? length(o, iterations, body_ns, is_chain(calls, count), most) : 1;
     bool has_private;
     if (n < 2 || !has_workers(o, calls, count)) return 0;
     if (ptoi_strip_lacks(calls, count, &has_private)) {

@@ -22,7 +22,8 @@ import numpy as np
 ROWS, COLUMNS = 48, 64
 ARRAYS = "xyz"
 TILES = [(4, 8), (4, 8), (8, 16), (1, 16), (ROWS, 2), (4, COLUMNS), (3, 5)]
-RUNS = [["--workers", "vector=2"], ["--workers", "vector=3", "--window", "2"], ["--workers", "vector=1", "--window", "4"], ["--window", "16"]]
+RUNS = [["--workers", "vector=2"], ["--workers", "vector=3", "--window", "2"], ["--workers", "vector=1", "--window", "4"], ["--window", "16"],
+        ["--workers", "vector=2", "--defer"]]
 STRIPS = re.compile(r"^Strips: [1-9]", re.M)
 
 KERNELS = """

@@ -163,7 +163,11 @@ TEST(results_are_those_of_single_tasks)
         for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
             PTOConfig c = two_threads();
             taken += check(plans[i], c);
+            c.always_defer = true;
+            taken += check(plans[i], c);
             c.task_window = 2;
+            taken += check(plans[i], c);
+            c.always_defer = false;
             taken += check(plans[i], c);
         }
     EXPECT(taken > 0);
@@ -194,6 +198,60 @@ TEST(other_runs_take_none)
     c = two_threads();
     c.checked = true;
     EXPECT_EQ(check(plans[0], c), 0);
+    c = two_threads();
+    c.watchdog_seconds = 600; /* it names the kernel that does not return */
+    EXPECT_EQ(check(plans[0], c), 0);
+}
+
+/* ---- tasks that may not be executed inline ----------------------------------------------------------------------- */
+
+static int add_one(const PTOArg *a)
+{
+    ++*(int64_t *)a[0].ptr;
+    return 0;
+}
+static const PTOKernel finest = {.name = "finest", .worker = PTO_WORKER_CUBE, .fn = add_one};
+
+static void finest_loop(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    const int64_t shape[] = {1}, step[] = {1};
+    for (int64_t k = 0; k < N * N;) {
+        PTOTaskParam p[] = {PTO_INOUT(m, k, PTO_ARRAY(PTO_I64, 1))};
+        p[0].shape = shape;
+        const PTOStripCall call = {&finest, &here, p, step, 1};
+        if (pto_takes_strips(rt)) k = pto_submit_strips(rt, k, N * N, 1, &call, 1);
+        for (const int64_t end = pto_next_offer(rt, k, N * N, 1); k < end; k++)
+            pto_submit_task(rt, &finest, (PTOTaskParam[]){PTO_INOUT(m, k, PTO_ARRAY(PTO_I64, 1))}, 1);
+    }
+}
+
+/* Strips need no kernels that are worth a task of their own where the finest ones are deferred, too. */
+static void expect_strips_of_the_finest(PTOConfig c)
+{
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    memset(m, 0, sizeof m);
+    int64_t strips = 0, runs = 0;
+    for (; runs < 100 && strips == 0; runs++) {
+        EXPECT_EQ(pto_run_entry(rt, finest_loop, NULL), PTO_OK);
+        strips = pto_get_run_stats(rt)->strips;
+    }
+    EXPECT(strips > 0);
+    for (int64_t i = 0; i < N * N; i++) EXPECT_EQ(m[i], runs);
+    pto_runtime_destroy(rt);
+}
+
+TEST(a_run_that_defers_all_hands_over_the_finest_in_strips)
+{
+    PTOConfig c = two_threads();
+    c.always_defer = true;
+    expect_strips_of_the_finest(c);
+    c.task_window = 2;
+    expect_strips_of_the_finest(c);
+    c = two_threads();
+    c.dedicated_scheduler = true;
+    expect_strips_of_the_finest(c);
 }
 
 /* ---- failure ----------------------------------------------------------------------------------------------------- */

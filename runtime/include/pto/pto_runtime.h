@@ -91,7 +91,7 @@ typedef struct PTOConfig {
     int64_t dispatch_cycles; /* timing: cycles from ready to running on an idle worker */
     /* Engine serial executes tasks inline, at their submission; engine threads does so where the process has one
      * processor or the kernel is known to be very short.  Neither does if count_dependences or record_tasks needs the
-     * graph.  true: every task goes through the window. */
+     * graph.  true: every task goes through the window, by itself or in a strip of a loop. */
     bool always_defer;
     /* Finds wrong programs, at the cost of time and of 64 bytes for each buffer: memory whose lifetime has ended is
      * filled with a pattern; writes past the end of a buffer, and changes of a kernel's inputs, fail the run. */
