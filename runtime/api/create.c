@@ -29,6 +29,8 @@ static bool wants_single_tasks(const PTORuntime *rt)
            external || c->replay || c->watchdog_seconds != 0 || rt->dist;
 }
 
+static bool takes_strips(const PTORuntime *rt) { return rt->core.engine->ops.known_ns && !wants_single_tasks(rt); }
+
 static bool runs_inline(const PTORuntime *rt)
 {
     const PTOConfig *c = &rt->core.config;
@@ -150,7 +152,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
                                        .heap_bytes = (uint64_t)c->heap_bytes * (uint64_t)c->heap_rings,
                                        .first_id = (uint64_t)c->first_task_id,
                                        .first_byte = (uint64_t)c->first_byte,
-                                       .has_ranks = ranks != NULL};
+                                       .has_numbers = ranks || takes_strips(rt)};
     rt->core.run_status = ptoi_memory_map(sizeof *rt->core.run_status, rt->core.engine->is_split);
     if (!rt->core.run_status || !ptoi_accumulators_open(&rt->accumulators))
         return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
@@ -217,7 +219,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     if (ranked != PTO_OK) return ranked;
     rt->core.orch.inlined.backend = rt->core.backend;
     rt->core.orch.inlined.refs = rt->core.sched.refs;
-    rt->core.orch.may_take_strips = rt->core.engine->ops.known_ns && !wants_single_tasks(rt);
+    rt->core.orch.may_take_strips = takes_strips(rt);
     rt->core.orch.inlined.is_allowed = runs_inline(rt);
     rt->core.orch.inlined.is_active = rt->core.orch.inlined.is_allowed && !rt->core.engine->ops.is_fine;
     rt->core.orch.flow.ops = rt->core.sched.ops = &rt->core.engine->ops;

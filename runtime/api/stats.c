@@ -73,8 +73,8 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
 #include <pto/stats.def>
     core->engine->measure(&rt->core, s);
     s->tasks = (int64_t)(rt->now.number - core->orch.run.first_number);
-    s->at_submit = s->tasks - (int64_t)(core->orch.rings.head - core->orch.run.first_head);
-    s->tasks += s->strip_tasks - s->strips;
+    const int64_t in_window = (int64_t)(core->orch.rings.head - core->orch.run.first_head);
+    s->at_submit = s->tasks - (in_window - s->strips + s->strip_tasks);
     s->folds = rt->accumulators.folds; /* beside the tasks of the program, though each has a number among them */
     s->tasks -= rt->accumulators.folds;
     s->at_submit -= rt->accumulators.folds_inline;

@@ -10,7 +10,7 @@
 
 /* A checked run found that the kernel changed what it must not. */
 static bool fail_fault(struct window *w, struct run_status *run_status, const PTOKernel *kernel, const PTOArg *args,
-                       const PTOSite *site, uint64_t id, int result, const char *params)
+                       const PTOSite *site, uint64_t id, long long number, int result, const char *params)
 {
     static const struct {
         int32_t first;
@@ -29,7 +29,7 @@ static bool fail_fault(struct window *w, struct run_status *run_status, const PT
     const bool is_placed = load_relaxed(&w->fault_task) == id + 1;
     if (is_placed) ptoi_checked_element(&args[i], w->fault_at, element, sizeof element);
     return ptoi_fail(run_status, PTO_ERR_KERNEL, site, faults[which].format, kernel->name, i + 1,
-                     is_placed ? ": first at element " : "", element, (long long)ptoi_task_number(w, id), params);
+                     is_placed ? ": first at element " : "", element, number, params);
 }
 
 static const char *request_problem(const PTOKernel *kernel, int result)
@@ -85,12 +85,13 @@ static bool reason_of(struct window *w, uint64_t id, char text[PTOI_REASON_BYTES
     return true;
 }
 
+/* id: of the task in the window, or NOT_IN_WINDOW. */
+#define NOT_IN_WINDOW (UINT64_MAX - 1)
 static bool fail_with(struct window *w, struct run_status *run_status, const struct backend *backend,
                       const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t id,
-                      int result)
+                      long long number, int result)
 {
     char params[1500], reason[PTOI_REASON_BYTES];
-    const long long number = (long long)ptoi_task_number(w, id);
     describe_args(args, count, params, sizeof params);
     if (result == PTOI_MACHINE_FAILED)
         return ptoi_fail(run_status, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
@@ -98,7 +99,7 @@ static bool fail_with(struct window *w, struct run_status *run_status, const str
     if (result == PTOI_THREW || result == PTOI_ENDED_THREAD)
         return ptoi_fail_unwound(run_status, kernel, site, (uint64_t)number, result);
     if (result < PTOI_WROTE_NO_PART + PTO_MAX_PARAMS)
-        return fail_fault(w, run_status, kernel, args, site, id, result, params);
+        return fail_fault(w, run_status, kernel, args, site, id, number, result, params);
     if (reason_of(w, id, reason))
         return ptoi_fail(run_status, PTO_ERR_KERNEL, site, "kernel '%s' failed: %s (task %lld)\n  of (%s)",
                          kernel->name, reason, number, params);
@@ -110,9 +111,7 @@ void ptoi_fail_call(struct window *w, struct run_status *run_status, const struc
                     const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
                     int result)
 {
-    const uint64_t id = number + w->first_id;
-    if (fail_with(w, run_status, backend, kernel, args, count, site, id, result))
-        store_relaxed(&w->failed_task, id + 1); /* relaxed: see window.h */
+    fail_with(w, run_status, backend, kernel, args, count, site, NOT_IN_WINDOW, (long long)number, result);
 }
 
 void ptoi_fail_task(struct window *w, struct run_status *run_status, const struct backend *backend, uint64_t id,
@@ -121,18 +120,21 @@ void ptoi_fail_task(struct window *w, struct run_status *run_status, const struc
     PTOArg args[PTO_MAX_PARAMS];
     const PTOKernel *kernel = ptoi_task_kernel(w, id);
     const PTOSite *site = ptoi_task_site(w, id);
+    uint64_t number = ptoi_task_number(w, id);
     int count;
     if (window_task(w, id)->flags & TASK_STRIP) {
         const struct strip *const s = ptoi_task_strip(w, id);
         const struct strip_call *const call = &ptoi_strip_calls(s)[s->failed_call];
         kernel = ptoi_image_pointer_of(call->kernel);
         site = ptoi_image_pointer(call->site);
+        number += (uint64_t)(s->failed_iteration * s->calls + s->failed_call);
         count = ptoi_strip_failed_args(s, args);
     } else {
         count = ptoi_task_args(w, NULL, id, args);
     }
     /* the indices of its place are those of a later iteration by now */
     const struct open_functions *const here = ptoi_place_orchestrates(NULL);
-    ptoi_fail_call(w, run_status, backend, kernel, args, count, site, id - w->first_id, result);
+    if (fail_with(w, run_status, backend, kernel, args, count, site, id, (long long)number, result))
+        store_relaxed(&w->failed_task, id + 1); /* relaxed: see window.h */
     ptoi_place_orchestrates(here);
 }

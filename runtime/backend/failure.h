@@ -8,7 +8,7 @@
 #include "shared/run_status.h"
 #include "shared/window.h"
 
-/* The call returned `result`, which is not 0. */
+/* A call that was executed inline returned `result`, which is not 0. */
 void ptoi_fail_call(struct window *w, struct run_status *run_status, const struct backend *backend,
                     const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
                     int result);

@@ -52,8 +52,8 @@ static __attribute__((noinline)) int call_checked(struct window *w, const struct
     c.parts = ptoi_task_parts(w, id, parts) ? parts : NULL;
     ptoi_checked_begin(&c, args, count);
     ptoi_scratch_check(&scratch);
-    int result =
-        ptoi_worker_call(backend, ptoi_task_kernel(w, id), c.arg, count, ptoi_task_site(w, id), id - w->first_id);
+    int result = ptoi_worker_call(backend, ptoi_task_kernel(w, id), c.arg, count, ptoi_task_site(w, id),
+                                  ptoi_task_number(w, id));
     ptoi_scratch_check(NULL);
     const char *spoiled = ptoi_scratch_fault(&scratch);
     if (spoiled) result = pto_kernel_failed("it wrote behind its scratch tensor '%s'", spoiled);
@@ -81,13 +81,14 @@ static int call_strip(const struct window *w, const struct backend *backend, uin
 {
     struct strip *const s = ptoi_task_strip(w, id);
     const struct strip_call *const calls = ptoi_strip_calls(s);
+    uint64_t number = ptoi_task_number(w, id);
     PTOArg args[PTO_STRIP_PARAMS];
     ptoi_strip_first_args(s, own, args);
     for (int64_t n = 0; n < s->iterations; n++) {
         PTOArg *a = args;
         for (int c = 0; c < s->calls; a += calls[c++].args) {
             const int result = call(backend, ptoi_image_pointer_of(calls[c].kernel), a, (int)calls[c].args,
-                                    ptoi_image_pointer(calls[c].site), id - w->first_id);
+                                    ptoi_image_pointer(calls[c].site), number++);
             if (result == 0) continue;
             s->failed_call = c;
             s->failed_iteration = n;
@@ -110,8 +111,8 @@ int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_
     else if (__builtin_expect(t->flags & TASK_STRIP, 0))
         result = call_strip(w, backend, id, args);
     else
-        result =
-            call(backend, ptoi_image_pointer_of(t->kernel), args, count, ptoi_image_pointer(t->site), id - w->first_id);
+        result = call(backend, ptoi_image_pointer_of(t->kernel), args, count, ptoi_image_pointer(t->site),
+                      ptoi_task_number(w, id));
     if (result != 0) publish_reason(w, id);
     return result;
 }

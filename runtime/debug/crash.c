@@ -22,10 +22,7 @@ static _Thread_local const PTOFastPath *volatile orchestrates;
 const int ptoi_crash_inline = 1;
 
 /* On several ranks; W the thread that creates a runtime there, or destroys it. */
-static struct {
-    const struct window *window;
-    char text[96]; /* behind the message */
-} ranked;
+static char rank_text[96]; /* behind the message; empty: there is one */
 
 static int watchers; /* it and `before` are guarded by PROCESS_LOCK_CRASH_HANDLERS */
 static struct sigaction before[CRASHES];
@@ -304,11 +301,9 @@ static void report(int signal, const struct crash_address *at, const void *conte
     for (int i = 0; i < CRASHES; i++)
         if (crashes[i].signal == signal) put(&t, crashes[i].name);
     put(&t, " (task ");
-    put_number(&t, (int64_t)(ranked.window
-                                 ? ptoi_task_number(ranked.window, ptoi_crash_mark_.number + ranked.window->first_id)
-                                 : ptoi_crash_mark_.number));
+    put_number(&t, (int64_t)ptoi_crash_mark_.number);
     put(&t, ")");
-    if (ranked.window) put(&t, ranked.text);
+    put(&t, rank_text);
     put_place(&t, site, is_here);
     crashed_at = *at;
     if (is_here && !ptoi_crash_mark_.args)
@@ -372,12 +367,13 @@ static void on_crash(int signal, siginfo_t *info, void *context)
 
 /* ---- installing -------------------------------------------------------------------------------------------------- */
 
-void ptoi_crash_on_rank(const struct window *w, int32_t rank)
+void ptoi_crash_on_rank(int32_t rank)
 {
     char host[64];
+    rank_text[0] = '\0';
+    if (rank == PTOI_NO_RANK) return;
     ptoi_host_name(host, sizeof host);
-    snprintf(ranked.text, sizeof ranked.text, " (on rank %d, %s)", rank, host);
-    ranked.window = w;
+    snprintf(rank_text, sizeof rank_text, " (on rank %d, %s)", rank, host);
 }
 
 void ptoi_crash_report_to(struct crash_note *to)

@@ -34,9 +34,10 @@ struct crash_note {
 
 void ptoi_crash_watch(void); /* counted; any thread */
 void ptoi_crash_unwatch(void);
-/* This process is one of several ranks; its tasks have the numbers of the window. */
-void ptoi_crash_on_rank(const struct window *w, int32_t rank); /* NULL: no longer */
-void ptoi_crash_report_to(struct crash_note *note);            /* instead of standard error; before watch */
+/* This process is one of several ranks; PTOI_NO_RANK: no longer. */
+#define PTOI_NO_RANK (-1)
+void ptoi_crash_on_rank(int32_t rank);
+void ptoi_crash_report_to(struct crash_note *note); /* instead of standard error; before watch */
 
 /* The calling thread's handlers run on this stack, so that a kernel that overflows its own is reported too; NULL: gives
  * it up. A stack that another library gave the thread is kept. */

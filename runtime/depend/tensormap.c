@@ -539,7 +539,7 @@ SLOW_PATH static void take_tiles(struct tensormap *m, struct map_entry *e, const
         if (!t || access == ACCESS_ACC) break;
         if (access == ACCESS_READ) {
             count = few_note(ids, count, retired, t->writer, own);
-            if (!tile_read(m, t, task_id)) hang_reader(m, e, t, task_id);
+            if (!tile_read(m->retired, t, task_id)) hang_reader(m, e, t, task_id);
         } else {
             if (tile_holds(m, t->more)) break;
             count = few_note_all(ids, count, retired, t, own);

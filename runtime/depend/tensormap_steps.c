@@ -29,30 +29,62 @@ static int64_t tiles_apart(const struct map_steps *s, int32_t n)
     return next - from;
 }
 
-static void move_region(struct region *r, int64_t bytes)
+/* tile_take of tiles that lie so far apart, one after the other: how many of them, from the first on, the table takes.
+ * Mostly they were written by one strip, which is noted once. */
+static inline __attribute__((always_inline)) int32_t take_tiles(struct tensormap *m, struct tile *first, int64_t apart,
+                                                                int32_t times, bool is_read, uint64_t task_id,
+                                                                struct map_found *found)
 {
-    r->low += bytes;
-    r->high += bytes;
+    const uint64_t retired = m->retired;
+    uint64_t noted = 0;
+    for (int32_t n = 0; n < times; n++) {
+        struct tile *const t = first + n * apart;
+        const uint64_t mark = is_read || !t->reader[0] ? t->writer : t->reader[0];
+        if (mark > retired && mark != noted) found_note(m, found, mark - 1), noted = mark;
+        if (is_read) {
+            if (!tile_read(retired, t, task_id)) return n;
+            continue;
+        }
+        for (int k = 1; k < TILE_READERS && t->reader[0]; k++) tile_note(m, found, t->reader[k]);
+        if (t->more > retired) return n;
+        tile_write(t, task_id);
+    }
+    return times;
 }
 
-/* The first access of a buffer may be what opens its table. */
+static void move_region(struct region *r, const struct region *from, int64_t bytes)
+{
+    r->low = from->low + bytes;
+    r->high = from->high + bytes;
+}
+
+/* The first access of a buffer may be what opens its table, and each that is no tile closes it. */
 static void find_and_add(struct tensormap *m, const struct map_steps *s, const void *kernel, uint64_t task_id,
                          struct map_found *found)
 {
     struct region region = *s->first.region;
     struct map_access single = s->first;
     const struct map_buffer *const b = single.buffer;
-    struct tile *tile = NULL;
+    struct tile *tile = NULL; /* of access number tile_n, if that and all behind it are known to be tiles */
+    int32_t tile_n = 0;
     int64_t apart = 0;
     single.region = &region;
-    for (int32_t n = 0; n < s->times; n++, move_region(&region, s->step)) {
+    for (int32_t n = 0; n < s->times; n++) {
+        move_region(&region, s->first.region, n * s->step);
         if (n <= 1 && apart == 0) {
             apart = tiles_apart(s, n);
             tile = apart ? tile_of(b, &region) : NULL;
+            tile_n = n;
         }
-        if (!apart || !b->tiled || !tile_take(m, tile, single.access, task_id, found))
-            ptoi_map_find_and_add(m, &single, 1, kernel, task_id, found);
-        if (apart && n < s->times - 1) tile += apart;
+        if (apart && b->tiled && single.access != ACCESS_ACC) {
+            struct tile *const t = tile + (n - tile_n) * apart;
+            const int32_t left = s->times - n;
+            n += single.access == ACCESS_READ ? take_tiles(m, t, apart, left, true, task_id, found)
+                                              : take_tiles(m, t, apart, left, false, task_id, found);
+            if (n == s->times) return;
+            move_region(&region, s->first.region, n * s->step);
+        }
+        ptoi_map_find_and_add(m, &single, 1, kernel, task_id, found);
     }
 }
 

@@ -224,7 +224,7 @@ bool ptoi_tiles_add(struct tensormap *m, struct map_buffer *b, const struct regi
 {
     struct tile *const tile = tile_of(b, r);
     if (tile && access == ACCESS_READ) {
-        const bool is_there = tile_read(m, tile, task_id);
+        const bool is_there = tile_read(m->retired, tile, task_id);
         if (!is_there) tile->more = task_id + 1;
         return is_there;
     }

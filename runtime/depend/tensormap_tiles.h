@@ -39,10 +39,10 @@ struct tile_table {
 static inline bool tile_holds(const struct tensormap *m, uint64_t mark) { return mark > m->retired; }
 
 /* false: it has too many readers. */
-static inline bool tile_read(const struct tensormap *m, struct tile *t, uint64_t task_id)
+static inline bool tile_read(uint64_t retired, struct tile *t, uint64_t task_id)
 {
     for (int k = 0; k < TILE_READERS; k++)
-        if (!tile_holds(m, t->reader[k]) || t->reader[k] == task_id + 1) {
+        if (t->reader[k] <= retired || t->reader[k] == task_id + 1) {
             t->reader[k] = task_id + 1;
             return true;
         }
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) bool tile_take(struct tensormap *m,
                                                             uint64_t task_id, struct map_found *found)
 {
     if (access == ACCESS_READ || !t->reader[0]) tile_note(m, found, t->writer); // see Note [readers follow]
-    if (access == ACCESS_READ) return tile_read(m, t, task_id);
+    if (access == ACCESS_READ) return tile_read(m->retired, t, task_id);
     for (int k = 0; k < TILE_READERS; k++) tile_note(m, found, t->reader[k]);
     if (access == ACCESS_ACC || tile_holds(m, t->more)) return false;
     tile_write(t, task_id);

@@ -170,7 +170,7 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
         (config->wire ? ptoi_transfers_open(&d->transfers, core, config->wire, config->sends, &d->notes,
                                             config->collects != COLLECTS_EVERYWHERE, &d->tasks)
                       : open_plan(d))) {
-        if (config->wire) ptoi_crash_on_rank(core->window, d->me);
+        if (config->wire) ptoi_crash_on_rank(d->me);
         return d;
     }
     ptoi_dist_close(d);
@@ -188,7 +188,7 @@ void ptoi_dist_close(struct dist *d)
     if (d->plan) {
         ptoi_plan_close(d->plan);
     } else {
-        ptoi_crash_on_rank(NULL, 0);
+        ptoi_crash_on_rank(PTOI_NO_RANK);
         ptoi_transfers_close(&d->transfers);
     }
     free(d->plan);

@@ -15,7 +15,6 @@ static void fail(PTORuntime *rt)
 {
     static const char text[] = "kernel '%s' called exit (task %lld): a kernel has to return";
     struct run_status *const status = rt->core.run_status;
-    const struct window *const w = rt->core.window;
     const PTOKernel *kernel;
     const PTOSite *site;
     uint64_t number;
@@ -23,7 +22,7 @@ static void fail(PTORuntime *rt)
         ptoi_fail(status, PTO_ERR_MISUSE, NULL, "the program called exit during a run");
         return;
     }
-    const long long task = (long long)ptoi_task_number(w, number + w->first_id);
+    const long long task = (long long)number;
     if (ptoi_crash_is_here())
         ptoi_fail(status, PTO_ERR_MISUSE, site, text, kernel->name, task);
     else

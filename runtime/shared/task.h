@@ -21,7 +21,7 @@ static inline const PTOSite *ptoi_task_site(const struct window *w, uint64_t id)
 {
     return ptoi_image_pointer(window_task(w, id)->site);
 }
-/* Its number in the run, from 0, as messages name it; on several ranks that of all of them. */
+/* Its number in the run, from 0, as messages name it; on several ranks that of all of them; of a strip, its first. */
 static inline uint64_t ptoi_task_number(const struct window *w, uint64_t id)
 {
     return w->numbers_at ? *window_number(w, id) : id - w->first_id;

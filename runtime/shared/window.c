@@ -49,7 +49,7 @@ static bool layout_make(const struct window_sizes *z, struct layout *l)
     /* touched as far as buffers are numbered */
     PART(chunk_at, l->segments * l->segment_bytes / PTO_GRANULE * sizeof(uint32_t));
     PART(consumed_at, l->segments * sizeof(uint32_t));
-    PART(numbers_at, z->has_ranks ? 2 * z->tasks * sizeof(uint64_t) : 0);
+    PART(numbers_at, z->has_numbers ? 2 * z->tasks * sizeof(uint64_t) : 0);
 #undef PART
     l->bytes = at;
     return true;
@@ -85,7 +85,7 @@ void ptoi_window_init(struct window *w, const struct window_sizes *sizes)
     w->completed_at = l.completed_at;
     w->chunk_at = l.chunk_at;
     w->consumed_at = l.consumed_at;
-    w->numbers_at = sizes->has_ranks ? l.numbers_at : 0;
+    w->numbers_at = sizes->has_numbers ? l.numbers_at : 0;
     store_relaxed(&w->task_head, sizes->first_id); /* relaxed: no other thread sees the block yet */
     store_relaxed(&w->task_tail, sizes->first_id);
     store_relaxed(&w->event_head, sizes->first_byte);

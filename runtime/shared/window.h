@@ -86,7 +86,7 @@ struct window {
      * ranks, relaxed: which failure is the oldest. */
     _Atomic uint64_t failed_task;
     uint64_t tasks_at, args_at, deps_at, events_at, completed_at, chunk_at, consumed_at; /* byte offsets in the block */
-    uint64_t numbers_at; /* likewise; 0: there is one rank */
+    uint64_t numbers_at; /* likewise; 0: tasks have the numbers of their ids */
 
     /* W orchestrator, R scheduler. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t task_head; /* next id: store release [TASK], load acquire */
@@ -142,8 +142,9 @@ static inline _Atomic uint64_t *window_completed(const struct window *w, uint64_
 {
     return (_Atomic uint64_t *)window_part(w, w->completed_at) + (id & w->task_mask);
 }
-/* On several ranks, the number of the task among those of all ranks; there are twice as many as tasks, because one is
- * written before its slot is free.  W orchestrator [TASK]. */
+/* The number of the task where it does not follow from its id: on several ranks it is that among the tasks of all, and
+ * a strip has one for each of its calls, the first of which it is.  There are twice as many as tasks, because a rank
+ * writes one before its slot is free.  W orchestrator [TASK]. */
 static inline uint64_t *window_number(const struct window *w, uint64_t id)
 {
     return (uint64_t *)window_part(w, w->numbers_at) + (id & (2 * w->task_mask + 1));
@@ -164,7 +165,7 @@ struct window_sizes {
     uint64_t deps;
     uint64_t heap_bytes; /* all rings together */
     uint64_t first_id, first_byte;
-    bool has_ranks;
+    bool has_numbers;
 };
 
 /* Bytes that a window of these sizes needs; 0 on overflow. */

@@ -139,7 +139,7 @@ static inline bool take_tile(struct pass *q, struct tile *t, const struct map_bu
 {
     const struct tensormap *const m = q->o->edges.map;
     if (kind == PTO_PARAM_INPUT) {
-        if (PTO_RARE_(!tile_read(m, t, q->own))) return false;
+        if (PTO_RARE_(!tile_read(m->retired, t, q->own))) return false;
         note(q, t->writer);
         return true;
     }

@@ -269,6 +269,7 @@ static void count_strip(struct orchestrator *o, const PTOStripCall *calls, int32
     o->run.stats.strip_tasks += times * count;
     for (int32_t c = 0; c < count; c++) o->fast.tasks[calls[c].kernel->worker] += times;
     o->fast.tasks[calls[0].kernel->worker]--; /* which the scheduler counts */
+    o->fast.open->number += (uint64_t)(times * count - 1);
 }
 
 /* A worker runs all of a strip, so it has to be one of each kernel's type. */

@@ -6,7 +6,7 @@
 const int ptoi_crash_inline = 1;
 void ptoi_crash_watch(void) {}
 void ptoi_crash_unwatch(void) {}
-void ptoi_crash_on_rank(const struct window *w, int32_t rank) { (void)w, (void)rank; }
+void ptoi_crash_on_rank(int32_t rank) { (void)rank; }
 void ptoi_crash_report_to(struct crash_note *note) { (void)note; }
 void ptoi_crash_use_stack(void *stack) { (void)stack; }
 _Thread_local struct crash_mark ptoi_crash_mark_;

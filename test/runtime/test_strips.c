@@ -236,6 +236,7 @@ static void expect_strips_of_the_finest(PTOConfig c)
     for (; runs < 100 && strips == 0; runs++) {
         EXPECT_EQ(pto_run_entry(rt, finest_loop, NULL), PTO_OK);
         strips = pto_get_run_stats(rt)->strips;
+        EXPECT_EQ(pto_get_run_stats(rt)->at_submit, 0);
     }
     EXPECT(strips > 0);
     for (int64_t i = 0; i < N * N; i++) EXPECT_EQ(m[i], runs);
@@ -263,20 +264,28 @@ static int fail_at_30(const PTOArg *a)
 }
 static const PTOKernel failing = {.name = "thirtieth", .worker = PTO_WORKER_CUBE, .fn = fail_at_30};
 
+struct failing_plan {
+    const PTOSiteLine *site;
+    bool ends_with_single_tasks;
+};
+
 static void failing_loop(PTORuntime *rt, void *arg)
 {
-    const PTOSiteLine *site = arg;
+    const struct failing_plan *plan = arg;
+    const PTOSiteLine *site = plan->site;
     const int64_t shape[] = {T};
-    for (int64_t r = 0; r < 4; r++) {
-        PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(r < 3 ? (int64_t)100 : (int64_t)0)};
+    for (int64_t r = 0; r < ROUNDS; r++) {
+        PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(r < ROUNDS - 1 ? (int64_t)100 : (int64_t)0)};
         p[0].shape = shape;
         const int64_t step[] = {T, 1};
         const PTOStripCall call = {&failing, site, p, step, 2};
-        const int64_t taken = pto_takes_strips(rt) ? pto_submit_strips(rt, 0, N, 1, &call, 1) : 0;
+        const bool is_offered = pto_takes_strips(rt) && !(r == ROUNDS - 1 && plan->ends_with_single_tasks);
+        const int64_t taken = is_offered ? pto_submit_strips(rt, 0, N, 1, &call, 1) : 0;
         for (int64_t n = taken; n < N; n++) {
             pto_at(rt, site);
             PTOTaskParam q[] = {PTO_INOUT(m, n * T, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(p[1].value.i64 + n)};
-            pto_submit_task(rt, &failing, q, 2);
+            const int64_t number = pto_submit_task(rt, &failing, q, 2);
+            EXPECT(number == r * N + n || pto_runtime_status(rt) != PTO_OK);
         }
     }
 }
@@ -429,15 +438,25 @@ TEST(a_loop_is_offered_again)
 }
 #endif
 
+/* Its number is that of a single task, however many of those before it, or it, were strips. */
 TEST(failure_names_its_call)
 {
     static const PTOSiteLine site = PTO_SITE_LINE("strips.pto", 12, 5, "thirtieth", 0, 9, "i");
-    PTOConfig c = two_threads();
-    PTORuntime *rt = pto_runtime_create(&c, NULL);
-    assert_non_null(rt);
-    EXPECT_EQ(pto_run_entry(rt, failing_loop, (void *)(uintptr_t)&site), PTO_ERR_KERNEL);
-    EXPECT(strstr(pto_last_error(rt), "kernel 'thirtieth' failed: it returned 9"));
-    EXPECT(strstr(pto_last_error(rt), "(i64[4], 30)"));
-    EXPECT(strstr(pto_last_error(rt), "strips.pto:12:5"));
-    pto_runtime_destroy(rt);
+    for (int n = 0; n < 4; n++) {
+        struct failing_plan plan = {&site, n % 2 != 0};
+        PTOConfig c = two_threads();
+        c.always_defer = n / 2 != 0;
+        int64_t strips = 0;
+        for (int attempt = 0; attempt < 100 && strips == 0; attempt++) {
+            PTORuntime *rt = pto_runtime_create(&c, NULL);
+            assert_non_null(rt);
+            EXPECT_EQ(pto_run_entry(rt, failing_loop, &plan), PTO_ERR_KERNEL);
+            EXPECT(strstr(pto_last_error(rt), "kernel 'thirtieth' failed: it returned 9 (task 1902)"));
+            EXPECT(strstr(pto_last_error(rt), "(i64[4], 30)"));
+            EXPECT(strstr(pto_last_error(rt), "strips.pto:12:5"));
+            strips = pto_get_run_stats(rt)->strips;
+            pto_runtime_destroy(rt);
+        }
+        EXPECT(strips > 0);
+    }
 }
