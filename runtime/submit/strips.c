@@ -17,11 +17,12 @@
 /* Handing over a task takes some 300 ns: a strip takes several times as long, and not so long that others wait for it.
  * Where iterations follow each other anyway, as they write the same memory, nothing but the workers' other tasks waits,
  * and CHAIN_NS is the limit.  An iteration that is timed as less than FINEST_NS, some 25 of which are the clock, is
- * executed inline faster than two processors could share it. */
+ * executed inline faster than two processors could share it.  In strips, which are timed as a whole, it seems shorter, and
+ * each change between the two waits for what is in flight; so it stays there until it is FINEST_STILL_NS. */
 #ifdef PTO_TINY
-enum { LEAST_NS = 200, STRIP_NS = 1000, CHAIN_NS = 4000, FINEST_NS = 1 };
+enum { LEAST_NS = 200, STRIP_NS = 1000, CHAIN_NS = 4000, FINEST_NS = 1, FINEST_STILL_NS = 1 };
 #else
-enum { LEAST_NS = 2000, STRIP_NS = 16000, CHAIN_NS = 32000, FINEST_NS = 110 };
+enum { LEAST_NS = 2000, STRIP_NS = 16000, CHAIN_NS = 32000, FINEST_NS = 110, FINEST_STILL_NS = 60 };
 #endif
 /* So many iterations later a loop makes its next offer: soon if its kernels were not timed yet, else so seldom that a
  * loop of the finest tasks does not feel it. */
@@ -252,11 +253,12 @@ static int64_t most_iterations(const struct orchestrator *o, const PTOStripCall 
 static int64_t length(const struct orchestrator *o, int64_t iterations, int64_t body_ns, bool is_chain, int64_t most)
 {
     const int64_t in_time = (is_chain ? CHAIN_NS : STRIP_NS) / body_ns;
+    const int64_t finest = o->run.has_strips ? FINEST_STILL_NS : FINEST_NS;
     int64_t least = (LEAST_NS + body_ns - 1) / body_ns;
     int64_t n = is_chain ? iterations : iterations / o->run.processors; /* they may be independent of each other */
     if (in_time < most) most = in_time;
     if (!o->inlined.is_allowed && least > iterations) least = iterations;
-    if ((o->inlined.is_allowed && body_ns < FINEST_NS) || least > iterations || most < 2) return 1;
+    if ((o->inlined.is_allowed && body_ns < finest) || least > iterations || most < 2) return 1;
     n = n < least ? least : n;
     n = n > most ? most : n;
     const int64_t strips = (iterations + n - 1) / n;
@@ -339,6 +341,7 @@ static int64_t submit_strips(struct orchestrator *o, int64_t iterations, const P
     const int64_t most = most_iterations(o, calls, count);
     const int64_t n = body_ns > 0 ? length(o, iterations, body_ns, is_chain(calls, count), most) : 1;
     bool has_private;
+    o->run.has_strips = n > 1;
     if (n < 2 || !has_workers(o, calls, count)) return 0;
     if (ptoi_strip_lacks(calls, count, &has_private)) {
         ptoi_stop_inline(o);
