@@ -56,14 +56,36 @@ static void measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
                   tag | strikes << TIME_BITS | ((uint64_t)next < longest ? (uint64_t)next : longest));
 }
 
-/* The workers' timed calls of the kernel: how many, and the median of their times. */
+/* The workers' timed calls of the kernel: how many, and the median of their times.  Between them: in how many calls on
+ * end the median rose, or did not.
+ *
+ * Note [a kernel that changes]: the same kernel may take 1 us on small tensors in one loop, and 1 ms on large ones in
+ * the next.  So each further step of the median in one direction is twice as long as the last one: it is there in a
+ * dozen calls, while a single call that is far off counts as any other. */
+enum { STREAK_BITS = 4, AWAY_BITS = TIME_BITS + STREAK_BITS + 1, MOST_STREAK = (1 << STREAK_BITS) - 1 };
 static uint64_t away_count(struct grain *g, const PTOKernel *kernel)
 {
-    return load_relaxed(&g->away[ptoi_grain_number(kernel)]) >> TIME_BITS; /* relaxed: see grain.h */
+    return load_relaxed(&g->away[ptoi_grain_number(kernel)]) >> AWAY_BITS; /* relaxed: see grain.h */
 }
 static int64_t away_ns(struct grain *g, const PTOKernel *kernel)
 {
     return (int64_t)(load_relaxed(&g->away[ptoi_grain_number(kernel)]) & ((1u << TIME_BITS) - 1)); /* likewise */
+}
+
+/* One more call took so long. */
+static uint64_t away_after(uint64_t away, int64_t ns)
+{
+    const int64_t median = (int64_t)(away & ((1u << TIME_BITS) - 1));
+    const uint64_t count = away >> AWAY_BITS, rose = away >> (AWAY_BITS - 1) & 1, rises = ns > median;
+    uint64_t streak = rose == rises && ns != median ? away >> TIME_BITS & MOST_STREAK : 0;
+    const int64_t step = (median / 32 + 1) << streak;
+    int64_t next = rises ? median + step : median - step;
+    if (count == 0 || (rises && next > ns) || (!rises && next < ns)) next = ns;
+    if (next == ns)
+        streak = 0;
+    else if (streak < MOST_STREAK)
+        streak++;
+    return (count + 1) << AWAY_BITS | rises << (AWAY_BITS - 1) | streak << TIME_BITS | (uint64_t)next;
 }
 
 /* See Note [trials]. */
@@ -80,10 +102,9 @@ int64_t ptoi_grain_usual_ns(struct grain *g, const PTOKernel *kernel)
 
 void ptoi_grain_measured_away(struct grain *g, const PTOKernel *kernel, int64_t ns)
 {
-    const uint64_t count = away_count(g, kernel);
-    const int64_t longest = (1 << TIME_BITS) - 1, now = ns < longest ? ns : longest;
-    const int64_t next = count == 0 ? now : nearer(away_ns(g, kernel), now);
-    store_relaxed(&g->away[ptoi_grain_number(kernel)], (count + 1) << TIME_BITS | (uint64_t)next);
+    const int64_t longest = (1 << TIME_BITS) - 1;
+    _Atomic uint64_t *const away = &g->away[ptoi_grain_number(kernel)];
+    store_relaxed(away, away_after(load_relaxed(away), ns < longest ? ns : longest)); /* relaxed: see grain.h */
     measured(g, kernel, ns);
 }
 

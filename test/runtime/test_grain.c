@@ -53,6 +53,24 @@ TEST(the_usual_time_of_a_fine_kernel_is_that_of_its_inline_calls)
     EXPECT(ptoi_grain_usual_ns(&g, kernel) > 180);
 }
 
+/* A kernel that took 25 ns on small tensors is called with large ones, and with small ones again. */
+TEST(the_usual_time_follows_a_kernel_that_changes)
+{
+    static struct grain g;
+    static _Alignas(64) char memory[64];
+    const PTOKernel *const kernel = (const PTOKernel *)memory;
+    ptoi_grain_init(&g, 2);
+    for (int i = 0; i < 1000; i++) ptoi_grain_measured_away(&g, kernel, 25);
+    for (int i = 0; i < 20; i++) ptoi_grain_measured_away(&g, kernel, 100000);
+    EXPECT_EQ(ptoi_grain_usual_ns(&g, kernel), 100000);
+    for (int i = 0; i < 20; i++) ptoi_grain_measured_away(&g, kernel, 700);
+    EXPECT_EQ(ptoi_grain_usual_ns(&g, kernel), 700);
+    for (int i = 0; i < 300; i++) { /* calls during which the thread was interrupted say nothing */
+        ptoi_grain_measured_away(&g, kernel, i % 10 == 0 ? 1000000 : 700);
+        EXPECT(ptoi_grain_usual_ns(&g, kernel) < 760);
+    }
+}
+
 /* Strips that are in flight were submitted with older times: what they teach is what they took. */
 TEST(kernels_share_the_time_of_a_body_and_forget_wrong_times)
 {
