@@ -91,7 +91,7 @@ struct run {
     uint64_t first_number, first_head;
     int64_t least_limit_ms; /* of its tasks that have one; 0: none has.  Engines read it */
     int processors;         /* that may share the iterations of a loop, where strips are taken */
-    bool has_strips; /* the loop that made the last offer */
+    bool has_strips;        /* the loop that made the last offer */
     struct orchestrator_stats stats;
 };
 

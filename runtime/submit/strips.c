@@ -17,8 +17,8 @@
 /* Handing over a task takes some 300 ns: a strip takes several times as long, and not so long that others wait for it.
  * Where iterations follow each other anyway, as they write the same memory, nothing but the workers' other tasks waits,
  * and CHAIN_NS is the limit.  An iteration that is timed as less than FINEST_NS, some 25 of which are the clock, is
- * executed inline faster than two processors could share it.  In strips, which are timed as a whole, it seems shorter, and
- * each change between the two waits for what is in flight; so it stays there until it is FINEST_STILL_NS. */
+ * executed inline faster than two processors could share it.  In strips, which are timed as a whole, it seems shorter,
+ * and each change between the two waits for what is in flight; so it stays there until it is FINEST_STILL_NS. */
 #ifdef PTO_TINY
 enum { LEAST_NS = 200, STRIP_NS = 1000, CHAIN_NS = 4000, FINEST_NS = 1, FINEST_STILL_NS = 1 };
 #else

@@ -275,7 +275,8 @@ static void failing_loop(PTORuntime *rt, void *arg)
     const PTOSiteLine *site = plan->site;
     const int64_t shape[] = {T};
     for (int64_t r = 0; r < ROUNDS; r++) {
-        PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)), PTO_SCALAR(r < ROUNDS - 1 ? (int64_t)100 : (int64_t)0)};
+        PTOTaskParam p[] = {PTO_INOUT(m, 0, PTO_ARRAY(PTO_I64, T)),
+                            PTO_SCALAR(r < ROUNDS - 1 ? (int64_t)100 : (int64_t)0)};
         p[0].shape = shape;
         const int64_t step[] = {T, 1};
         const PTOStripCall call = {&failing, site, p, step, 2};
