@@ -91,21 +91,8 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
     out_line(e->out, "%s(rt, %s, %s);", is_read_only ? "pto_input" : "pto_buffer", name, variable);
 }
 
-/* On several ranks: bands of its first dimension. */
-static void emit_bands(struct emitter *e, const char *name, const struct type *t)
-{
-    STRBUF(shape);
-    for (int d = 0; d < t->rank; d++) {
-        if (d) strbuf_puts(&shape, ", ");
-        size_print(e, &shape, t->extent[d], P_ANY, ARITH_CHECKED);
-    }
-    out_line(e->out, "pto_dist(rt, %s, &(PTODist){.type = %s, .rank = %d, .shape = {%s}, .is_square = true});", name,
-             c_elem_constant(t->elem), t->rank, strbuf_text(&shape));
-}
-
 /* Makes one thing that the caller gave an argument of the function. */
-static void emit_given(struct emitter *e, const struct symbol *orch, const struct symbol *s, bool result, int at,
-                       struct strbuf *call)
+static void emit_given(struct emitter *e, const struct symbol *s, bool result, int at, struct strbuf *call)
 {
     const char *name = emit_name(e, s);
     if (!is_tensor(s)) {
@@ -126,7 +113,6 @@ static void emit_given(struct emitter *e, const struct symbol *orch, const struc
     else
         out_line(e->out, "void *const %s = (void *)a->%s;", name, name);
     emit_array(e, name, s->name, s->type, !result && s->dir == DIR_IN, at);
-    if (!result && lower_lies_in_bands(orch, s)) emit_bands(e, name, s->type);
     strbuf_puts(call, ", ");
     if (!e->options->no_main) strbuf_printf(call, "pto_given_%s(a->views, %d, ", result ? "place" : "view", at);
     if (result)
@@ -134,6 +120,26 @@ static void emit_given(struct emitter *e, const struct symbol *orch, const struc
     else
         strbuf_printf(call, "(PTOView){%s, 0, {%s}}", name, strbuf_text(&strides));
     if (!e->options->no_main) strbuf_putc(call, ')');
+}
+
+/* The arguments that lie in bands on several ranks; one rank is asked once for all of them. */
+static void emit_bands(struct emitter *e, const struct symbol *orch, const symbol_list *places, size_t formals)
+{
+    bool is_open = false;
+    for (size_t i = 0; i < formals; i++) {
+        const struct symbol *const s = places->data[i];
+        if (!is_tensor(s) || !lower_lies_in_bands(orch, s)) continue;
+        if (!is_open) out_open(e->out, "if (pto_ranks(rt) > 1) {");
+        is_open = true;
+        STRBUF(shape);
+        for (int d = 0; d < s->type->rank; d++) {
+            if (d) strbuf_puts(&shape, ", ");
+            size_print(e, &shape, s->type->extent[d], P_ANY, ARITH_CHECKED);
+        }
+        out_line(e->out, "pto_dist(rt, %s, &(PTODist){.type = %s, .rank = %d, .shape = {%s}, .is_square = true});",
+                 emit_name(e, s), c_elem_constant(s->type->elem), s->type->rank, strbuf_text(&shape));
+    }
+    if (is_open) out_close(e->out, "}");
 }
 
 /* A scalar that the caller gives and an extent of the entry names. */
@@ -178,10 +184,11 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     int at[2] = {0, 0}; /* in the table, which has the formals first */
     for (size_t i = 0; i < formals; i++) at[1] += in_table(places->data[i]);
     for (size_t i = formals; i < places->count; at[1] += in_table(places->data[i++]))
-        emit_given(e, orch, places->data[i], true, at[1], &call);
+        emit_given(e, places->data[i], true, at[1], &call);
     decided_print(e, &decided, &call);
     for (size_t i = 0; i < formals; at[0] += in_table(places->data[i++]))
-        emit_given(e, orch, places->data[i], false, at[0], &call);
+        emit_given(e, places->data[i], false, at[0], &call);
+    emit_bands(e, orch, places, formals);
     for (int i = 0; i < orch->dim_count; i++) strbuf_printf(&call, ", %s", emit_name(e, orch->dims[i]));
     if (returns_scalar(orch)) {
         out_line(e->out, "const %s result = %s);", c_scalar_type(orch->result), strbuf_text(&call));
