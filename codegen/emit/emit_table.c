@@ -122,6 +122,26 @@ static void emit_given(struct emitter *e, const struct symbol *s, bool result, i
     if (!e->options->no_main) strbuf_putc(call, ')');
 }
 
+/* The arguments that lie in bands on several ranks; one rank is asked once for all of them. */
+static void emit_bands(struct emitter *e, const struct symbol *orch, const symbol_list *places, size_t formals)
+{
+    bool is_open = false;
+    for (size_t i = 0; i < formals; i++) {
+        const struct symbol *const s = places->data[i];
+        if (!is_tensor(s) || !lower_lies_in_bands(orch, s)) continue;
+        if (!is_open) out_open(e->out, "if (pto_ranks(rt) > 1) {");
+        is_open = true;
+        STRBUF(shape);
+        for (int d = 0; d < s->type->rank; d++) {
+            if (d) strbuf_puts(&shape, ", ");
+            size_print(e, &shape, s->type->extent[d], P_ANY, ARITH_CHECKED);
+        }
+        out_line(e->out, "pto_dist(rt, %s, &(PTODist){.type = %s, .rank = %d, .shape = {%s}, .is_square = true});",
+                 emit_name(e, s), c_elem_constant(s->type->elem), s->type->rank, strbuf_text(&shape));
+    }
+    if (is_open) out_close(e->out, "}");
+}
+
 /* A scalar that the caller gives and an extent of the entry names. */
 static bool names_an_extent(const struct symbol *s, const symbol_list *places)
 {
@@ -168,6 +188,7 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     decided_print(e, &decided, &call);
     for (size_t i = 0; i < formals; at[0] += in_table(places->data[i++]))
         emit_given(e, places->data[i], false, at[0], &call);
+    emit_bands(e, orch, places, formals);
     for (int i = 0; i < orch->dim_count; i++) strbuf_printf(&call, ", %s", emit_name(e, orch->dims[i]));
     if (returns_scalar(orch)) {
         out_line(e->out, "const %s result = %s);", c_scalar_type(orch->result), strbuf_text(&call));

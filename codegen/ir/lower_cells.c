@@ -1,9 +1,10 @@
 /* lower_cells.c - where the cells of a tensor live, on several ranks.
  * Idea       `@dist` says it, before a `let`, whose storage begins there, or a view.  The arguments of an entry without
  *            one have the tiles of their first view in the outermost block as cells.  A run says it once and before the
- *            first use: where the entry names the argument before the view, at its beginning.
+ *            first use: where the entry names the argument before the view, at its beginning.  Arguments of which the
+ *            entry makes no view lie in bands, which is said before the entry is called.
  * Limits     there the tiles are numbers, arguments and their quotients; others are not known before the view, and
- *            the first use decides.
+ *            the first use decides; so it does where all views stand in loops and branches.
  * Tests      test/lit/codegen/cells.pto, homes.pto
  */
 #include "lower_parts.h"
@@ -54,6 +55,27 @@ static bool makes_cells(const struct lowering *l, const struct ast *view, bool *
     ast_walk(entry->orch.body, visit_attribute, &search);
     *is_late = search.is_named;
     return search.first == view && !search.is_distributed;
+}
+
+struct any_view {
+    const struct symbol *tensor;
+    bool is_there;
+};
+
+static bool visit_any_view(void *cx, struct ast *n)
+{
+    struct any_view *const search = cx;
+    const struct region *r = n->kind == AST_VIEW && n->symbol ? n->symbol->region : NULL;
+    search->is_there |= r && r->base == search->tensor;
+    return !search->is_there;
+}
+
+bool lower_lies_in_bands(const struct symbol *entry, const struct symbol *formal)
+{
+    struct any_view search = {.tensor = formal};
+    if (formal->dir == DIR_HOST || formal->type->kind != TYPE_TENSOR) return false;
+    ast_walk(entry->decl->orch.body, visit_any_view, &search);
+    return !search.is_there;
 }
 
 /* Has it the same value at the beginning of the entry, and can it be evaluated there? */

@@ -154,7 +154,7 @@ static PTOStatus release_parts(PTORuntime *rt, void *const *part, int32_t count)
 {
     PTOStatus status = PTO_OK;
     for (int32_t i = 0; i < count && status == PTO_OK; i++) {
-        if (rt->dist) ptoi_dist_released(rt->dist, part[i]);
+        if (rt->dist && ptoi_dist_releases(rt->dist, part[i])) continue;
         status = ptoi_orch_release(&rt->core.orch, part[i]);
     }
     return status;
@@ -360,6 +360,7 @@ static PTOStatus take_part(PTORuntime *rt, struct part *p, PTOTaskParam *param)
     struct orchestrator *o = &rt->core.orch;
     const struct mirror *mirror = rt->core.backend->mirror;
     const int64_t bytes = p->elements * pto_type_bytes((PTOType)p->view.arg.type);
+    if (rt->dist) ptoi_dist_makes_room(rt->dist, (uint64_t)bytes);
     PTOStatus status = ptoi_orch_alloc(o, owner_of(&o->scopes, p->view.buffer), bytes, NULL, &p->buffer);
     if (status != PTO_OK) return status;
     *param = parameter(PTO_PARAM_INOUT, p->buffer, &p->view.arg);

@@ -89,7 +89,8 @@ void *pto_task_get_output(PTORuntime *rt, int64_t task, int32_t index)
 {
     if (!may_ask(rt, "pto_task_get_output") || task < 0 || index < 0) return NULL;
     const uint32_t buffer = ptoi_buffer_of_task(&rt->core.orch.scopes, (uint64_t)task, index);
-    return buffer ? rt->core.orch.heap_base + ptoi_record(&rt->core.orch.scopes, buffer)->at : NULL;
+    const bool has_ended = rt->dist && ptoi_dist_has_released(rt->dist, buffer);
+    return buffer && !has_ended ? rt->core.orch.heap_base + ptoi_record(&rt->core.orch.scopes, buffer)->at : NULL;
 }
 
 int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
@@ -213,6 +214,7 @@ void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
     if (!ptoi_may_call(rt)) {
         ptoi_refuse_call(rt, "pto_alloc");
     } else if ((buffer = ptoi_result_room(rt, scope, bytes)) == NULL) {
+        if (rt->dist) ptoi_dist_makes_room(rt->dist, (uint64_t)bytes);
         PTOStatus status = ptoi_fold_for_room(rt, (uint64_t)bytes);
         if (status == PTO_OK) status = alloc(rt, scope, bytes, NULL, &buffer);
         ptoi_end_of_call(rt, status);
@@ -271,7 +273,7 @@ void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *
 static PTOStatus release(PTORuntime *rt, const void *buffer)
 {
     const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_buffer(rt, buffer) : PTO_OK;
-    if (rt->dist) ptoi_dist_released(rt->dist, buffer);
+    if (rt->dist && ptoi_dist_releases(rt->dist, buffer)) return status;
     return status == PTO_OK ? ptoi_orch_release(&rt->core.orch, buffer) : status;
 }
 

@@ -20,13 +20,14 @@ static PTOStatus drop(PTORuntime *rt, const void *buffer)
         return PTO_OK;
     }
     const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_buffer(rt, buffer) : PTO_OK;
-    if (rt->dist) ptoi_dist_released(rt->dist, buffer);
+    if (rt->dist && ptoi_dist_releases(rt->dist, buffer)) return status;
     return status == PTO_OK ? ptoi_orch_drop(&rt->core.orch, buffer) : status;
 }
 
 static PTOStatus give(PTORuntime *rt, const void *buffer, PTOScope scope)
 {
     const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_buffer(rt, buffer) : PTO_OK;
+    if (rt->dist) ptoi_dist_names(rt->dist, buffer);
     return status == PTO_OK ? ptoi_orch_give(&rt->core.orch, buffer, scope) : status;
 }
 

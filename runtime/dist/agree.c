@@ -92,7 +92,7 @@ void ptoi_dist_begin(struct dist *d)
     d->folds = 0;
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
     d->steps = d->hash = d->agreed = d->compared = d->asked.begin = d->asked.end = 0;
-    d->held_count = d->packed_count = 0;
+    d->held_count = d->ends_count = d->ends_next = d->packed_count = 0;
     ptoi_known_boxes_begin(&d->known);
     d->packs = false;
     if (d->notes.task) memset(d->notes.task, 0, d->notes.used * sizeof *d->notes.task);

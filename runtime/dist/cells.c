@@ -2,7 +2,8 @@
  *
  * Idea       until a task has named a tensor, or the program has waited for it, nobody has written it, and ranks have
  *            all of it or none.  So its distribution may still change.  Where the program says nothing, the cells are
- *            as large as the first piece that a task names, and the grid of ranks is as square as possible.
+ *            as large as the first piece that a task names, and the grid of ranks is as square as possible.  Generated
+ *            code says something of each argument of an entry, but of those whose views it makes in loops and branches.
  * Blocks     while an array is read.
  * Invariant  what is decided here depends on the program alone, so all ranks decide the same.
  * Tests      test/wire/test_homes.c */

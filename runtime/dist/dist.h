@@ -19,7 +19,14 @@
 #include "transfer.h"
 
 struct held;
-enum { HELD_TASKS = 8 };
+enum { HELD_TASKS = 8, HELD_ENDS = 32 };
+
+/* A lifetime that the program has ended behind so many of the tasks that are held back, see held.h. */
+struct held_end {
+    uint32_t buffer;
+    int32_t tasks;
+    const PTOSite *site;
+};
 
 /* What the calls of the orchestration do on one rank. */
 struct local_calls {
@@ -103,6 +110,8 @@ struct dist {
     struct outgoing packed[PACKED];
     struct held *held; /* HELD_TASKS: tasks whose rank is not decided yet */
     int32_t held_count;
+    struct held_end ends[HELD_ENDS]; /* in the order of the program; those before `ends_next` have ended */
+    int32_t ends_count, ends_next;
     struct known_boxes known;
     struct asked asked;
     struct step *step;
@@ -232,9 +241,20 @@ int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskPar
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 /* Before anything but a task that the program asks for: the tasks that were held back are submitted. */
 PTOStatus ptoi_dist_flush(struct dist *d);
-void ptoi_dist_released(struct dist *d, const void *buffer); /* before it is */
-void ptoi_dist_scope_ends(struct dist *d);                   /* the innermost */
-void ptoi_dist_finish(struct dist *d); /* the orchestration has returned, tasks may be in flight */
+/* Before the program releases a buffer.  true: that is held back with the tasks, and done when they are submitted. */
+bool ptoi_dist_releases(struct dist *d, const void *buffer);
+void ptoi_dist_scope_ends(struct dist *d); /* the innermost */
+/* Has the program released the buffer, and that is held back? */
+static inline bool ptoi_dist_has_released(const struct dist *d, uint32_t buffer)
+{
+    for (int32_t i = 0; i < d->ends_count; i++)
+        if (d->ends[i].buffer == buffer) return true;
+    return false;
+}
+/* Before the program names a buffer otherwise than as a parameter of a task: if it has released it, it is released. */
+void ptoi_dist_names(struct dist *d, const void *buffer);
+void ptoi_dist_makes_room(struct dist *d, uint64_t bytes); /* of the heap, which are taken next */
+void ptoi_dist_finish(struct dist *d);                     /* the orchestration has returned, tasks may be in flight */
 PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 
 #endif

@@ -2,10 +2,12 @@
  *
  * Idea       a task that writes only new buffers can run on any rank, and runs best where these are read.  So it is
  *            held back, as it was read, with a copy of its parameters, until the program submits a task that writes
- *            anything else, or waits, or releases a buffer.  Its buffers exist already: the program names them.
+ *            anything else, or waits.  Its buffers exist already: the program names them.  Lifetimes that end
+ *            meanwhile end with these tasks, in the order of the program, so that they place none of them.
  * Owner      the orchestrator; struct dist has them.
  * Invariant  they are the newest tasks of the program, in its order, so nothing comes between two of them.  They are
- *            the same on all ranks.
+ *            the same on all ranks.  Lifetimes are held back only behind such tasks, and only while the program holds
+ *            at most half of the heap, so they do not fill it.
  * Blocks     never.
  * Tests      test/wire/test_placement.c */
 #ifndef PTOI_HELD_H
@@ -25,5 +27,17 @@ struct held {
 
 /* Copies the task, whose outputs have their buffers and are uses. */
 void ptoi_held_copy(struct held *h, const struct task *k);
+
+/* ---- lifetimes that end behind the newest of these tasks --------------------------------------------------------- */
+
+/* The program ends that of the buffer.  false: it cannot be held back. */
+bool ptoi_held_end(struct dist *d, uint32_t buffer);
+/* The innermost scope ends, and what it owns: that belongs to the scope around it until it does.  false: nothing has
+ * changed; the end cannot be held back, or no task that is held back makes a buffer for a scope around it. */
+bool ptoi_held_end_scope(struct dist *d);
+/* Does the heap have room for the bytes, with all that is held back? */
+bool ptoi_held_has_room(const struct dist *d, uint64_t bytes);
+/* So many of the tasks were submitted: the lifetimes that end next do. */
+PTOStatus ptoi_held_release(struct dist *d, int32_t tasks);
 
 #endif

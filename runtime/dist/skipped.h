@@ -16,7 +16,8 @@ bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskPar
 /* false: something has to be done before the next task. */
 static inline bool ptoi_dist_may_skip(const struct dist *d)
 {
-    return !d->plan && !d->packs && !ptoi_orch_has_failed(&d->core->orch) && !ptoi_dist_is_time_to_compare(d);
+    return !d->plan && !d->packs && d->ends_count == 0 && !ptoi_orch_has_failed(&d->core->orch) &&
+           !ptoi_dist_is_time_to_compare(d);
 }
 
 /* The rank executes the next so many tasks: the number of the last one. */

@@ -202,7 +202,10 @@ static void use_outputs(struct task *k)
 /* The buffers have no home until the task has a rank. */
 static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, int64_t number)
 {
-    PTOStatus status = d->held_count == HELD_TASKS ? ptoi_dist_flush(d) : PTO_OK;
+    uint64_t bytes = 0;
+    for (int32_t i = 0; i < k->outputs; i++) bytes += (uint64_t)k->output[i].bytes + PTO_GRANULE;
+    ptoi_dist_makes_room(d, bytes);
+    PTOStatus status = d->held_count == HELD_TASKS ? ptoi_dist_flush(d) : ptoi_status(d->core->run_status);
     if (status == PTO_OK) status = name_outputs(d, k);
     if (status != PTO_OK) return status;
     struct held *h = &d->held[d->held_count];
@@ -242,21 +245,35 @@ static void ask_rank(struct dist *d, const struct task *k)
     ptoi_ask(&d->asked, (uint64_t)k->runs);
 }
 
-/* The tasks that are held back have a rank from now on: that of the next task, if it reads their buffers. */
+/* A bit for each task that was held back: does the task, or one of them for it, read its buffers? */
+static uint32_t find_makers(const struct dist *d, const struct task *next)
+{
+    uint32_t makers = 0;
+    for (int32_t i = d->held_count - 1; i >= 0; i--) {
+        bool is_read = does_read(next, &d->held[i]);
+        for (int32_t n = i + 1; n < d->held_count && !is_read; n++)
+            is_read = makers >> n & 1 && does_read(&d->held[n].task, &d->held[i]);
+        makers |= (uint32_t)is_read << i;
+    }
+    return makers;
+}
+
+/* The tasks that are held back have a rank from now on: that of the next task, if they make what it reads. */
 static void place_held(struct dist *d, const struct task *next, int32_t rank)
 {
+    const uint32_t makers = rank != NO_HOME ? find_makers(d, next) : 0;
     for (int32_t i = 0; i < d->held_count; i++) {
         struct held *const h = &d->held[i];
         struct task *const k = &h->task;
         look_again(d, k);
-        k->runs = rank != NO_HOME && does_read(next, h) ? rank : ptoi_place_by_reads(d, k, h->number);
+        k->runs = makers >> i & 1 ? rank : ptoi_place_by_reads(d, k, h->number);
         ask_rank(d, k);
         for (int32_t n = 0; n < k->uses; n++)
             if (k->use[n].writes) k->use[n].tensor->home.first = k->use[n].home = k->runs;
     }
 }
 
-/* In their order; all have a rank. */
+/* In their order, with the lifetimes that end between them; all have a rank. */
 static PTOStatus submit_held(struct dist *d)
 {
     const PTOSite *const site = *d->core->orch.site;
@@ -267,19 +284,32 @@ static PTOStatus submit_held(struct dist *d)
         struct held *const h = &d->held[i];
         pto_at(d->rt, h->site);
         status = submit(d, &h->task, h->kernel, h->number);
+        if (status == PTO_OK) status = ptoi_held_release(d, i + 1);
     }
+    d->ends_count = d->ends_next = 0;
     pto_at(d->rt, site);
     return status;
 }
 
 PTOStatus ptoi_dist_flush(struct dist *d)
 {
-    if (ptoi_orch_has_failed(&d->core->orch)) d->held_count = 0;
+    if (ptoi_orch_has_failed(&d->core->orch)) d->held_count = d->ends_count = 0;
     if (d->held_count == 0) return PTO_OK;
     ptoi_dist_begin_step(d);
     place_held(d, NULL, NO_HOME);
     ptoi_dist_end_step(d, NULL);
     return submit_held(d);
+}
+
+/* Does the task name a buffer that the program has released? */
+static bool names_ended(const struct dist *d, const PTOTaskParam *params, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        void *base = params[i].buffer;
+        if (params[i].kind == PTO_PARAM_OUTPUT && params[i].ref) memcpy(&base, params[i].ref, sizeof base);
+        if (base && ptoi_dist_has_released(d, ptoi_orch_holder(&d->core->orch, base))) return true;
+    }
+    return false;
 }
 
 /* ---- the program's call ------------------------------------------------------------------------------------------ */
@@ -292,6 +322,7 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     if (ptoi_orch_has_failed(&d->core->orch)) return ptoi_status(d->core->run_status);
     if (!is_valid(kernel, params, count)) return ptoi_dist_submit_here(d, kernel, params, count);
     if (!ptoi_dist_compare(d)) return ptoi_final_status(d->core->run_status);
+    if (d->ends_count > 0 && names_ended(d, params, count)) ptoi_dist_flush(d); /* it is refused below */
     ptoi_dist_meets(d, true); /* what is wrong with the parameters is wrong on all ranks */
     PTOStatus status = ptoi_dist_read_params(d, &k, kernel, params, count);
     ptoi_dist_meets(d, false);
@@ -318,15 +349,32 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
 
 /* ---- lifetimes end, which tasks that were held back may need ---------------------------------------------------- */
 
-void ptoi_dist_released(struct dist *d, const void *buffer)
+bool ptoi_dist_releases(struct dist *d, const void *buffer)
 {
+    const struct orchestrator *const o = &d->core->orch;
+    const uint32_t ends = ptoi_orch_holder(o, buffer);
+    if (!buffer) return false;
+    const bool is_right = ends > 0 && o->heap_base + ptoi_record(&o->scopes, ends)->at == buffer; /* else it fails */
+    if (is_right && !ptoi_dist_has_released(d, ends) && ptoi_held_end(d, ends)) return true;
     ptoi_dist_flush(d); /* a failure is that of the run */
-    ptoi_dist_forget(d, ptoi_orch_holder(&d->core->orch, buffer));
+    ptoi_dist_forget(d, ptoi_orch_holder(o, buffer));
+    return false;
+}
+
+void ptoi_dist_names(struct dist *d, const void *buffer)
+{
+    if (ptoi_dist_has_released(d, ptoi_orch_holder(&d->core->orch, buffer))) ptoi_dist_flush(d); /* likewise */
+}
+
+void ptoi_dist_makes_room(struct dist *d, uint64_t bytes)
+{
+    if (d->ends_count > 0 && !ptoi_held_has_room(d, bytes)) ptoi_dist_flush(d); /* likewise */
 }
 
 void ptoi_dist_scope_ends(struct dist *d)
 {
     const struct scope_stack *s = &d->core->orch.scopes;
+    if (ptoi_held_end_scope(d)) return;
     ptoi_dist_flush(d); /* likewise */
     for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) ptoi_dist_forget(d, b);
 }

@@ -6,7 +6,9 @@
  * Owner      a rank; two threads never call at the same time (MPI_THREAD_SERIALIZED).
  * Limits     after a failure the job has to end: sends that were not received cannot be taken back, so no rank
  *            finalizes MPI then, Note [all finalize or none].
- * Tests      test/wire/check_wire.c, check_programs.py */
+ *            Host programs begin no run behind it (api/join.c), and a built program has one; what a later run would
+ *            receive is promised by wire.h alone.
+ * Tests      test/wire/check_wire.c, check_programs.py, check_later.py */
 #include "mpi_types.h"
 #include "shared/system.h"
 #include "wire.h"
@@ -212,14 +214,13 @@ static void mpi_cancel(struct wire *wire)
 }
 
 /* Tags begin anew with each run, and a small message that nobody received cannot be called back: it stays with the
- * communicator of its run. */
+ * communicator of its run.  That is never freed: MPICH gives the number of one that was freed to a later one, which
+ * then receives the message. */
 static void mpi_renew(struct wire *wire)
 {
     struct mpi_wire *w = of(wire);
     MPI_Comm made;
-    if (MPI_Comm_dup(w->transfers, &made) != MPI_SUCCESS) return;
-    MPI_Comm_free(&w->transfers);
-    w->transfers = made;
+    if (MPI_Comm_dup(w->transfers, &made) == MPI_SUCCESS) w->transfers = made;
 }
 
 /* ---- agreement --------------------------------------------------------------------------------------------------- */

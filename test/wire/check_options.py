@@ -48,6 +48,7 @@ export orch scan<n>(in A: f32[n, W], inout s: f32[1]) { for i in 0 .. n { @at(0)
 kernel add(in a: f32[2, W], inout b: f32[1, W]) { for (int64_t i = 0; i < W; i++) b[i] += a[i] - a[W + i] * 0.5f; }
 export orch again<n>(inout A: f32[n, W]) { for r in 0 .. 3 { for i in 2 .. n { @at(i / 2 + r) add(A[i - 2 +: 2, :], inout A[i +: 1, :]); } } }
 export orch steps(in x: f32[8, 4], out y: f32[8, 4], fails: i64, hangs: i64, dies: i64, stops: i64) {
+    @dist(8, 1) view rows = y tiled [1, 4];
     for i in 0 .. 8 { y[i] = one(x[i], i, fails, hangs, dies, stops); }
 }
 kernel slow(inout y: f32[4]) { extern int usleep(unsigned us); usleep(20000); y[0] += 1; }

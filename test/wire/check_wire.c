@@ -1,5 +1,7 @@
 /* check_wire.c - what wire.h promises, asked of a wire: a program that a launcher starts as several ranks.
- * check_wire LIBRARY; exit code 0: the promises hold, and a rank can end as MPI wants it. */
+ * check_wire LIBRARY; exit code 0: the promises hold, and a rank can end as MPI wants it.
+ * check_wire LIBRARY left: of runs that fail while small messages are under way.  Rank 0 prints that the promises hold;
+ * the exit code is that of a job that has failed. */
 #include "wire/wire.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -276,10 +278,42 @@ static void check_passing(unsigned seed)
     }
 }
 
+/* Runs that fail, each with small messages that nobody receives and that have the tags of those in the next run. */
+static void check_left(void)
+{
+    enum { MANY = 16, LOOKS = 50, RUNS = 5 };
+    static int64_t old[MANY];
+    static const int64_t shape[1] = {1}, stride[1] = {1};
+    const int32_t next = (wire->rank + 1) % wire->ranks;
+    PTOArg sent[MANY];
+    struct wire_ended ended[MANY];
+    int count = 0;
+    for (uint64_t run = 1; run <= RUNS; run++) {
+        wire->ops->begin(wire);
+        for (int32_t m = 0; m < MANY; m++) {
+            old[m] = -1;
+            sent[m] = (PTOArg){.ptr = &old[m], .type = PTO_U64, .rank = 1, .shape = shape, .stride = stride};
+            expect(wire->ops->send(wire, next, (uint64_t)m + 40, &sent[m], 1, &sent[m]), "a send does not begin");
+        }
+        for (int look = 0; look < LOOKS; look++, nap()) count += wire->ops->progress(wire, ended, MANY);
+        wire->ops->cancel(wire);
+        expect(most_of(true, run) == run, "the last reduction of a run that fails has other numbers");
+        wire->ops->renew(wire);
+        wire->ops->begin(wire);
+        check_small(run);
+        expect(most_of(true, run) == run, "the last reduction of a run has other numbers");
+    }
+    expect(count > 0, "no send has ended before its receive has begun");
+    if (wire->rank == 0) puts("what was left is received in no later run");
+    fflush(stdout);
+    wire->ops->close(wire, 1, true);
+}
+
 int main(int argc, char **argv)
 {
     char message[512] = "";
-    void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
+    const bool is_left = argc == 3 && strcmp(argv[2], "left") == 0;
+    void *library = argc == 2 || is_left ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
     void *symbol = library ? dlsym(library, WIRE_SYMBOL) : NULL;
     wire_open *open = NULL;
     memcpy(&open, &symbol, sizeof open);
@@ -287,6 +321,10 @@ int main(int argc, char **argv)
     if (!wire) {
         fprintf(stderr, "no wire: %s\n", library ? message : dlerror());
         return 2;
+    }
+    if (is_left) {
+        check_left();
+        return 1;
     }
     check_refusal();
     check_large();

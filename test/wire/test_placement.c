@@ -3,7 +3,7 @@
 #include "local_wire.h"
 #include "unit.h"
 
-enum { SIDE = 16, TILE = 4, TILES = SIDE / TILE, CELLS = SIDE * SIDE, PIECE = TILE * TILE };
+enum { SIDE = 16, TILE = 4, TILES = SIDE / TILE, CELLS = SIDE * SIDE, PIECE = TILE * TILE, HEAP = 1 << 16 };
 
 struct shared {
     int number; /* of the test */
@@ -37,21 +37,45 @@ static int add(const PTOArg *a)
     executed++;
     return 0;
 }
+/* in tile, out f64[n] of which only the first is written */
+static int copy_one(const PTOArg *a)
+{
+    *(double *)a[1].ptr = *(const double *)a[0].ptr;
+    executed++;
+    return 0;
+}
+static const PTOKernel copies_one = {.name = "copy_one", .worker = PTO_WORKER_VECTOR, .fn = copy_one};
 static const PTOKernel makes = {.name = "make", .worker = PTO_WORKER_VECTOR, .fn = make};
 static const PTOKernel adds = {.name = "add", .worker = PTO_WORKER_VECTOR, .fn = add};
 
 static int64_t tile(int64_t i, int64_t j) { return i * TILE * SIDE + j * TILE; }
 
-static void *made_of(PTORuntime *rt, void *from, int64_t at, bool is_tile, int64_t number)
+static void *made_in(PTORuntime *rt, PTOScope scope, void *from, int64_t at, bool is_tile, int64_t number)
 {
     void *made = NULL;
     PTOTaskParam params[] = {is_tile ? (PTOTaskParam)PTO_INPUT(from, at, PTO_STRIDED(PTO_F64, (TILE, TILE), (SIDE, 1)))
                                      : (PTOTaskParam)PTO_INPUT(from, 0, PTO_ARRAY(PTO_F64, TILE, TILE)),
                              PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F64, TILE, TILE)), PTO_SCALAR(number),
                              PTO_NAME("made")};
+    params[1].scope = scope;
     const int64_t id = pto_submit_task(rt, &makes, params, 4);
     if (id < 0 || pto_task_get_output(rt, id, 0) != made) _exit(4);
     return made;
+}
+
+static void *made_of(PTORuntime *rt, void *from, int64_t at, bool is_tile, int64_t number)
+{
+    return made_in(rt, PTO_SCOPE_CURRENT, from, at, is_tile, number);
+}
+
+/* A ring of the heap, which has 4. */
+static void *row_of(PTORuntime *rt, void *from, int64_t at)
+{
+    void *row = NULL;
+    PTOTaskParam params[] = {PTO_INPUT(from, at, PTO_STRIDED(PTO_F64, (TILE, TILE), (SIDE, 1))),
+                             PTO_OUTPUT(&row, 0, PTO_ARRAY(PTO_F64, HEAP / 8))};
+    if (pto_submit_task(rt, &copies_one, params, 2) < 0) _exit(8);
+    return row;
 }
 
 static void add_to(PTORuntime *rt, void *made, void *to, int64_t at)
@@ -67,7 +91,7 @@ static void orchestrate(PTORuntime *rt, void *arg)
     const struct program *p = arg;
     for (int64_t n = 0; n < TILES * TILES; n++) {
         const int64_t i = n / TILES, j = n % TILES;
-        pto_scope_begin(rt);
+        const PTOScope scope = pto_scope_begin(rt);
         void *x = made_of(rt, p->a, tile(j, i), true, n);
         switch (p->shared->number) {
         case 0: add_to(rt, x, p->c, tile(i, j)); break;
@@ -90,6 +114,18 @@ static void orchestrate(PTORuntime *rt, void *arg)
             PTOTaskParam add_itself[] = {PTO_INPUT(x, 0, PTO_ARRAY(PTO_F64, TILE, TILE)), there[1], there[0]};
             if (pto_submit_task(rt, &adds, add_itself, 3) < 0) _exit(7);
             break;
+        case 5: /* a chain, whose first buffer is released and whose second belongs to a scope that has ended */
+            pto_scope_begin(rt);
+            void *y = made_of(rt, x, 0, false, 1);
+            pto_release(rt, x);
+            void *z = made_in(rt, scope, y, 0, false, 2);
+            pto_scope_end(rt);
+            add_to(rt, z, p->c, tile(i, j));
+            break;
+        case 6: /* released buffers would fill the heap if they waited */
+            for (int k = 0; k < HELD_TASKS - 2; k++) pto_release(rt, row_of(rt, p->a, tile(j, i)));
+            add_to(rt, x, p->c, tile(i, j));
+            break;
         }
         pto_scope_end(rt);
     }
@@ -107,7 +143,7 @@ static int run_rank(struct wire *w, int rank, void *arg)
     const struct dist_config ranks = {.wire = w, .copy_bytes = 1 << 20, .sends = 2};
     const PTOConfig config = {.engine = p.shared->is_serial ? PTO_ENGINE_SERIAL : PTO_ENGINE_THREADS,
                               .task_window = p.shared->is_serial ? 0 : 2,
-                              .heap_bytes = 1 << 16,
+                              .heap_bytes = HEAP,
                               .workers = {1, 1, 1, 1}};
     PTORuntime *rt = ptoi_create_ranked(&config, &ranks, NULL);
     const struct distribution d = {
@@ -153,9 +189,63 @@ TEST(a_new_buffer_is_made_where_it_is_read)
     for (int is_serial = 0; is_serial < 2; is_serial++) EXPECT_EQ(run(0, 2, is_serial), TILES * TILES / 2);
 }
 
+TEST(a_chain_of_new_buffers_is_made_where_the_last_is_read)
+{
+    for (int is_serial = 0; is_serial < 2; is_serial++) EXPECT_EQ(run(5, 2, is_serial), TILES * TILES / 2);
+}
+
 TEST(results_do_not_depend_on_what_was_held_back)
 {
-    for (int number = 1; number <= 4; number++)
+    for (int number = 1; number <= 6; number++)
         for (int ranks = 2; ranks <= 3; ranks++)
             for (int is_serial = 0; is_serial < 2; is_serial++) run(number, ranks, is_serial);
+}
+
+/* ---- a release that is held back --------------------------------------------------------------------------------- */
+
+static void misuse(PTORuntime *rt, void *arg)
+{
+    const struct program *p = arg;
+    pto_buffer(rt, p->a, CELLS * 8);
+    pto_buffer(rt, p->c, CELLS * 8);
+    pto_scope_begin(rt);
+    void *x = NULL;
+    PTOTaskParam params[] = {PTO_INPUT(p->a, 0, PTO_STRIDED(PTO_F64, (TILE, TILE), (SIDE, 1))),
+                             PTO_OUTPUT(&x, 0, PTO_ARRAY(PTO_F64, TILE, TILE)), PTO_SCALAR(INT64_C(1))};
+    const int64_t id = pto_submit_task(rt, &makes, params, 3);
+    pto_release(rt, x);
+    EXPECT(pto_task_get_output(rt, id, 0) == NULL);
+    PTOTaskParam add[] = {PTO_INPUT(x, 0, PTO_ARRAY(PTO_F64, TILE, TILE)),
+                          PTO_INOUT(p->c, 0, PTO_STRIDED(PTO_F64, (TILE, TILE), (SIDE, 1)))};
+    switch (p->shared->number) {
+    case 0: pto_release(rt, x); break;
+    case 1: pto_submit_task(rt, &adds, add, 2); break;
+    case 2:
+        params[0] = add[0];
+        params[1].ref = &(void *){NULL};
+        pto_submit_task(rt, &makes, params, 3);
+        break;
+    case 3: pto_await(rt, x, 0, 8); break;
+    }
+}
+
+/* In one process, which plans two ranks, and on one rank. */
+TEST(a_buffer_that_is_released_while_its_task_is_held_back_is_gone)
+{
+    static double a[CELLS], c[CELLS];
+    for (int number = 0; number < 4; number++) {
+        struct shared shared = {.number = number};
+        struct program p = {.shared = &shared, .a = a, .c = c};
+        const PTOConfig config = {.engine = PTO_ENGINE_TIMING};
+        const struct dist_config ranks = {.ranks = 2, .copy_bytes = 1 << 20, .sends = 2};
+        PTORuntime *const alone = pto_runtime_create(&config, NULL);
+        PTORuntime *const two = ptoi_create_ranked(&config, &ranks, NULL);
+        EXPECT(alone && two);
+        const PTOStatus status = pto_runtime_run(alone, misuse, &p);
+        EXPECT(status != PTO_OK);
+        EXPECT_EQ(pto_runtime_run(two, misuse, &p), status);
+        EXPECT_STR(pto_last_error(two), pto_last_error(alone));
+        pto_runtime_destroy(alone);
+        pto_runtime_destroy(two);
+    }
 }
