@@ -105,11 +105,14 @@ void ptoi_disagree_fail(struct run_status *o, const struct search *s, const stru
 {
     static const char rule[] = "what it does may not depend on the rank";
     const PTOSite there = site_of(other ? other : first);
-    const PTOSite *const at = site ? site : there.line > 0 ? &there : NULL;
+    const bool is_theirs = ptoi_search_place(s) < 0 && asked_item_of(s->value[1]) == ASKED_FAILURE;
+    const PTOSite *const at = site && !is_theirs ? site : there.line > 0 ? &there : NULL;
     char subject[TEXT], value[2][TEXT];
     if (!other) {
-        ptoi_fail_earlier(o, PTO_ERR_STATE, at, "the ranks disagree at step %" PRIu64 " of the program: %s", s->step,
-                          rule);
+        ptoi_fail_earlier(o, PTO_ERR_STATE, at,
+                          "the ranks disagree at step %" PRIu64
+                          " of the program, or in the lifetimes that end before it: %s",
+                          s->step, rule);
         return;
     }
     write_subject(s->head, ptoi_search_place(s), subject);

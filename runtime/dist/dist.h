@@ -147,8 +147,8 @@ static inline void ptoi_dist_end_step(struct dist *d, const char *name)
                                                       .first_own = 0};
     a->begin = a->end;
 }
-/* steps.c: the answer of this rank to a question about its steps, but what the transfers know; returns where the program
- * was at that step.  The orchestrator calls it. */
+/* steps.c: the answer of this rank to a question about its steps, but what the transfers know; returns where the
+ * program was at that step.  The orchestrator calls it. */
 const PTOSite *ptoi_dist_say_steps(void *dist, const struct search_question *question, struct search_answer *said,
                                    struct wire_status *status);
 uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text);

@@ -318,16 +318,24 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
 
 /* ---- lifetimes end, which tasks that were held back may need ---------------------------------------------------- */
 
+/* What ends belongs to the hash of the next step, but to its words not. */
+static void end_lifetime(struct dist *d, uint64_t what) { d->hash = ptoi_dist_mix(d->hash, what); }
+enum { A_SCOPE = 1, A_BUFFER = 2 };
+
 void ptoi_dist_released(struct dist *d, const void *buffer)
 {
+    const uint32_t held = ptoi_orch_holder(&d->core->orch, buffer);
+    const struct tensor *t = held ? d->heap[held] : NULL;
     ptoi_dist_flush(d); /* a failure is that of the run */
-    ptoi_dist_forget(d, ptoi_orch_holder(&d->core->orch, buffer));
+    end_lifetime(d, A_BUFFER | (uint64_t)(t ? t->number : UINT32_MAX) << 8);
+    ptoi_dist_forget(d, held);
 }
 
 void ptoi_dist_scope_ends(struct dist *d)
 {
     const struct scope_stack *s = &d->core->orch.scopes;
     ptoi_dist_flush(d); /* likewise */
+    end_lifetime(d, A_SCOPE | (uint64_t)s->depth << 8);
     for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) ptoi_dist_forget(d, b);
 }
 
@@ -345,6 +353,12 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
         ptoi_dist_meets(d, false);
         return refused;
     }
+    /* before what it waits for, so that ranks that wait here know it of each other */
+    ptoi_dist_begin_step(d);
+    ptoi_ask_item(&d->asked, asked_head(ASKED_AWAIT, 0, 2, 0, t->number));
+    ptoi_ask(&d->asked, (uint64_t)from);
+    ptoi_ask(&d->asked, (uint64_t)bytes);
+    ptoi_dist_end_step(d, NULL);
     ptoi_dist_settle(d, t);
     const PTOStatus lent = t->is_lent ? ptoi_dist_lend(d, t) : PTO_OK;
     if (lent != PTO_OK) return lent;
@@ -359,11 +373,6 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     if (status == PTO_OK) status = ptoi_dist_trim(d);
     if (status != PTO_OK) return status;
     if (d->plan) plan_await(d, t, &box);
-    ptoi_dist_begin_step(d);
-    ptoi_ask_item(&d->asked, asked_head(ASKED_AWAIT, 0, 2, 0, t->number));
-    ptoi_ask(&d->asked, (uint64_t)from);
-    ptoi_ask(&d->asked, (uint64_t)bytes);
-    ptoi_dist_end_step(d, NULL);
     if (!ptoi_dist_agree(d)) return ptoi_final_status(d->core->run_status);
     return d->local.await(d->rt, buffer, offset, bytes, for_writing);
 }

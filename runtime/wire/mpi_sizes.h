@@ -4,8 +4,8 @@
  * not be taken for the right one: dist/standstill.h names what the ranks disagree about.  MPI reports both.  But MPICH
  * takes the error of a receive that has ended to MPI_COMM_WORLD, so the handler of that is changed for the calls that
  * end receives, where it belongs to a host program.  And Open MPI 4.1 copies a large message from the memory of the
- * other process as a whole, also behind the end of its receive.  So there tags tell sizes apart: such a message never
- * arrives.
+ * other process as a whole, also behind the end of its receive.  So there the tag depends on the size, too: such a
+ * message never arrives.
  *
  * Owner      the wire over MPI of a rank.
  * Blocks     never.
@@ -15,7 +15,7 @@
 #include "wire.h"
 #include <mpi.h>
 
-/* Powers of two: tags of one size, and sizes that tags tell apart. */
+/* Powers of two: tags of one size, and sizes that have tags of their own. */
 struct mpi_tags {
     uint64_t numbers, sizes;
 };

@@ -33,12 +33,12 @@ struct wire_failure {
 
 /* What a rank does during a run, or the question for it, which has `run` and `word` alone. */
 struct wire_status {
-    int32_t rank;          /* that sent it */
-    bool is_answer, waits; /* the latter: for another rank, and nothing else is known to run */
-    uint64_t run;          /* of the question */
-    int64_t idle_ns;       /* for so long nothing has happened there */
-    int64_t limit_ns;      /* a kernel runs there, and may for so long; 0: none runs, or there is no watchdog */
-    uint64_t word[WIRE_WORDS];             /* what dist/search.h asks, and the answer; */
+    int32_t rank;              /* that sent it */
+    bool is_answer, waits;     /* the latter: for another rank, and nothing else is known to run */
+    uint64_t run;              /* of the question */
+    int64_t idle_ns;           /* for so long nothing has happened there */
+    int64_t limit_ns;          /* a kernel runs there, and may for so long; 0: none runs, or there is no watchdog */
+    uint64_t word[WIRE_WORDS]; /* what dist/search.h asks, and the answer; */
     char name[WIRE_NAME], file[WIRE_FILE]; /* likewise */
     char text[WIRE_STATUS];
 };
