@@ -2,7 +2,7 @@
  *
  * Owner      any thread of rank 0, which fails the run with it; nothing is kept here.
  * Blocks     never.
- * Tests      test/wire/test_ranks_failing.c, test_disagree.c, check_disagree.py */
+ * Tests      test/wire/test_ranks_failing.c, check_disagree.py */
 #ifndef PTOI_DISAGREE_H
 #define PTOI_DISAGREE_H
 #include "search.h"

@@ -10,7 +10,7 @@
  *            carries them out looks.
  * Invariant  of this rank at most one question and one answer to each other one are under way.
  * Blocks     never.
- * Tests      test/wire/test_standstill.c, test_disagree.c, check_disagree.py, check_options.py, check_programs.py */
+ * Tests      test/wire/test_standstill.c, check_disagree.py, check_options.py, check_programs.py */
 #ifndef PTOI_STANDSTILL_H
 #define PTOI_STANDSTILL_H
 #include "search.h"
@@ -33,11 +33,12 @@ struct transfers;
  *   on rank 0 meanwhile, it forgets the search, and drops what still comes.
  * - Where steps differ, the run fails, whether it stands still or not: it would fail at its next comparison.
  * - Where all agree as far as they have come, the run fails only when it is proved that it stands still: in two
- *   searches one after the other each rank has answered that its program waits, that nothing is ready or runs there, and
- *   that nothing has to leave; between the two nothing has happened on any; as many messages have come on all ranks as
- *   the wires were given; and no reduction waits to which all ranks have come.  A rank does something only when a kernel,
- *   a message or a reduction ends, so from the first of these answers to the second none did, and none is to come.  (F.
- *   Mattern, "Algorithms for distributed termination detection", Distributed Computing 2, 1987: four counters.)
+ *   searches one after the other each rank has answered that its program waits, that nothing is ready or runs there,
+ *   and that nothing has to leave; between the two nothing has happened on any; as many messages have come on all ranks
+ *   as the wires were given; and no reduction waits to which all ranks have come.  A rank does something only when a
+ *   kernel, a message or a reduction ends, so from the first of these answers to the second none did, and none is to
+ *   come.  (F. Mattern, "Algorithms for distributed termination detection", Distributed Computing 2, 1987: four
+ *   counters.)
  * - The rest is for a watchdog: a message that is never received counts as under way, and a kernel may be long.
  * - A rank whose program ends with an error that all ranks would meet waits for them; its next step is that error. */
 enum { STILL_NS = 2000000000 };

@@ -2,7 +2,7 @@
  *
  * Owner      the orchestrator, which waits for something else meanwhile.
  * Blocks     never.
- * Tests      test/wire/test_ranks_failing.c, test_disagree.c, check_disagree.py */
+ * Tests      test/wire/test_ranks_failing.c, check_disagree.py */
 #include "dist.h"
 #include "search.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* test_standstill.c - a kernel that does not return, a rank that does not answer, and ranks that wait for each other,
- * with a watchdog on some rank: every rank has the same failure, which says of each rank what it does.  Without one only
- * what is proved to stand still for ever fails. */
+ * with a watchdog on some rank: every rank has the same failure, which says of each rank what it does.  Without one
+ * only what is proved to stand still for ever fails. */
 #include "api/runtime.h"
 #include "local_wire.h"
 #include "unit.h"
