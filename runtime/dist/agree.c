@@ -1,8 +1,8 @@
 /* agree.c - the ranks agree: each keeps a hash of all that it was asked to do, and they are compared.  See dist.h.
  *
  * Idea       a step is a task, an await or the end of the program.  Its hash has the kernel, the numbers of buffers,
- *            the boxes and the bits of scalars, never an address or a time.  If the hashes differ, the ranks search for
- *            the first step at which they did (disagree.c), and each names its own place of that step.
+ *            the boxes and the bits of scalars, never an address or a time.  If the hashes differ, rank 0 searches for
+ *            the first step at which they did, Note [comparing] in standstill.h, and all wait for its message.
  *            After every COMPARED_STEPS steps a comparison begins, and no rank waits for it: its answer is read when
  *            the next one begins, so all ranks that disagree search after the same comparison.
  * Invariant  a comparison has ended before anything else is reduced.
@@ -39,7 +39,7 @@ static bool agree_on(struct dist *d, struct comparison *c)
     if (c->least[0] == c->most[0] && c->least[1] == c->most[1])
         d->agreed = c->mine[1];
     else
-        ptoi_dist_fail_disagreement(d, c->least[1]);
+        ptoi_transfers_differ(&d->transfers);
     return !ptoi_orch_has_failed(&d->core->orch);
 }
 
@@ -65,7 +65,9 @@ void ptoi_dist_meet(void *dist)
     struct comparison now = comparison_now(d);
     if (d->plan || ptoi_orch_has_failed(&d->core->orch) || !end_comparison(d)) return;
     now.mine[FAILS] = 1;
+    d->is_failing = true;
     const bool met = ptoi_transfers_reduce(&d->transfers, false, now.mine, now.least, now.most);
+    d->is_failing = false;
     if (met && now.least[FAILS]) ptoi_transfers_all_fail(&d->transfers);
 }
 
@@ -99,7 +101,7 @@ void ptoi_dist_begin(struct dist *d)
     d->notes.used = 0;
     d->sends = d->collected = (struct dist_sends){0};
     d->copies.used_again = d->copies.forgotten_bytes = 0;
-    d->is_collecting = d->has_met = d->comparison.is_begun = false;
+    d->is_collecting = d->has_met = d->is_failing = d->comparison.is_begun = false;
     d->core->orch.meet = NULL;
     if (d->plan)
         ptoi_plan_begin(d->plan);
@@ -168,7 +170,8 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
     if ((d->notes.task || d->notes.room == 0) && d->tasks_of && d->heap && d->step && d->asked.word && d->held &&
         ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&
         (config->wire ? ptoi_transfers_open(&d->transfers, core, config->wire, config->sends, &d->notes,
-                                            config->collects != COLLECTS_EVERYWHERE, &d->tasks)
+                                            config->collects != COLLECTS_EVERYWHERE,
+                                            &(struct ranked_program){&d->tasks, ptoi_dist_say_steps, d})
                       : open_plan(d))) {
         if (config->wire) ptoi_crash_on_rank(d->me);
         return d;

@@ -16,11 +16,13 @@ enum asked_item {
     ASKED_TASK,    /* the hash of the kernel's name */
     ASKED_SCALAR,  /* its bits */
     ASKED_PARAM,   /* that names no bytes: its kind is `detail` */
+    ASKED_VIEW,    /* whose form its box does not show: its extents, then its strides */
     ASKED_BOX,     /* of a buffer: the extents, and the first element; detail: the kind of the parameter */
     ASKED_OUTPUT,  /* the extents of a new buffer */
     ASKED_RANK,    /* that executes the task */
     ASKED_AWAIT,   /* of a buffer: the first byte, and how many */
     ASKED_HOMES,   /* of a buffer: cell and grid of each dimension */
+    ASKED_FAILURE, /* it ends here with an error, which is that of all ranks; no step has it */
     ASKED_END      /* of the program */
 };
 

@@ -105,7 +105,8 @@ struct dist {
     bool is_collecting;
     uint64_t recorded_run; /* a number that its schedules have on all ranks; 0: they are not written */
     bool has_met;          /* the run has ended, and all ranks have the same status */
-    bool packs;            /* buffers that the task reads travel in one message from each rank: it is a fold */
+    bool is_failing; /* the program ends with an error, and this rank waits for the others before it reports that */
+    bool packs;      /* buffers that the task reads travel in one message from each rank: it is a fold */
     int32_t packed_count;
     struct outgoing packed[PACKED];
     struct held *held; /* HELD_TASKS: tasks whose rank is not decided yet */
@@ -155,9 +156,10 @@ static inline void ptoi_dist_end_step(struct dist *d, const char *name)
                                                       .first_own = 0};
     a->begin = a->end;
 }
-/* disagree.c: the hashes of the ranks differ, and all of them call it: the run fails with what differs.
- * least_steps: of those that were compared, how many each rank has. */
-void ptoi_dist_fail_disagreement(struct dist *d, uint64_t least_steps);
+/* steps.c: the answer of this rank to a question about its steps, but what the transfers know; returns where the
+ * program was at that step.  The orchestrator calls it. */
+const PTOSite *ptoi_dist_say_steps(void *dist, const struct search_question *question, struct search_answer *said,
+                                   struct wire_status *status);
 uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text);
 /* false: the ranks disagree, or the run has failed. */
 bool ptoi_dist_agree(struct dist *d);

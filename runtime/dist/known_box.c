@@ -37,9 +37,9 @@ static bool learn_axes(struct known_box *b, const struct distribution *home, con
                                                           .inverse_of_cell = cell < size ? ptoi_inverse(cell) : 0,
                                                           .inverse_of_grid = grid < size ? ptoi_inverse(grid) : 0,
                                                           .begins = size - extent + 1,
+                                                          .extent = extent,
                                                           .begins_in_cell = extent <= cell ? cell - extent + 1 : 0,
                                                           .ranks_apart = apart};
-        b->item[1 + k] = extent;
         elements *= size;
         apart *= grid;
     }
@@ -98,15 +98,46 @@ static void learn_tiles(struct known_box *b, const struct tensor *t)
     b->cell.size = 0;
 }
 
-/* Its item, which has the extents already. */
-static void make_item(struct known_box *b, uint8_t kind, int32_t index, int32_t axes)
+int32_t ptoi_view_item(uint64_t *word, int32_t index, int64_t unit, int32_t rank, const int64_t *shape,
+                       const int64_t *stride, const struct distribution *home, const struct box *box)
 {
-    b->item[0] = asked_head(ASKED_BOX, index, axes + 1, kind, b->number);
-    b->words = 2 + (uint64_t)axes;
-    const uint64_t row = asked_row(b->item[0]);
-    b->sum = 0;
-    for (uint64_t k = 0; k + 1 < b->words; k++) b->sum += b->item[k] * asked_key(row, k);
-    b->key_of_begin = asked_key(row, b->words - 1);
+    const int32_t outer = home->rank - rank;
+    bool is_shown = outer >= 0 && unit == home->unit;
+    int64_t apart = 1;
+    for (int32_t n = rank - 1; is_shown && n >= 0; n--) {
+        is_shown = shape[n] == box->high[outer + n] - box->low[outer + n] && stride[n] == apart;
+        apart *= home->shape[outer + n];
+    }
+    if (is_shown || rank == 0) return 0;
+    word[0] = asked_head(ASKED_VIEW, index, 2 * rank, 0, 0);
+    for (int32_t n = 0; n < rank; n++) {
+        word[1 + n] = (uint64_t)shape[n];
+        word[1 + rank + n] = (uint64_t)stride[n];
+    }
+    return VIEW_WORDS(rank);
+}
+
+static uint64_t sum_of(const uint64_t *item, uint64_t words)
+{
+    const uint64_t row = asked_row(item[0]);
+    uint64_t sum = 0;
+    for (uint64_t k = 0; k < words; k++) sum += item[k] * asked_key(row, k);
+    return sum;
+}
+
+/* Its items. */
+static void make_items(struct known_box *b, const PTOTaskParam *p, int32_t index, const struct distribution *home,
+                       const struct box *box)
+{
+    const int32_t axes = home->rank;
+    const uint64_t view = (uint64_t)ptoi_view_item(b->item, index, pto_bytes_of_(p->type), p->rank, b->view,
+                                                   b->view + p->rank, home, box);
+    uint64_t *const item = b->item + view;
+    item[0] = asked_head(ASKED_BOX, index, axes + 1, p->kind, b->number);
+    for (int32_t k = 0; k < axes; k++) item[1 + k] = (uint64_t)(box->high[k] - box->low[k]);
+    b->words = view + 2 + (uint64_t)axes;
+    b->sum = sum_of(item, 1 + (uint64_t)axes) + (view > 0 ? sum_of(b->item, view) : 0);
+    b->key_of_begin = asked_key(asked_row(item[0]), 1 + (uint64_t)axes);
 }
 
 void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t index, const char *base, struct tensor *t,
@@ -130,7 +161,7 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
     forget_cell(b);
     learn_tiles(b, t);
     b->box_elements = ptoi_box_elements(box, t->home.rank);
-    make_item(b, p->kind, index, t->home.rank);
+    make_items(b, p, index, &t->home, box);
     b->tensor = t;
     b->form = ptoi_known_form(p);
 }

@@ -37,6 +37,7 @@ struct known_axis {
     uint64_t size, cell, grid;
     uint64_t inverse_of_size, inverse_of_cell, inverse_of_grid;
     uint64_t begins, begins_in_cell; /* where the box may begin: in the dimension; in a cell, so that it lies in it */
+    uint64_t extent;                 /* of the box */
     uint64_t ranks_apart;            /* cells that are neighbours in it, inside of the grid */
 };
 
@@ -56,6 +57,13 @@ struct known_tiles {
     uint64_t rows, columns;           /* of cells */
 };
 
+/* The item of a view; a rank that only knows its box could take another view for it. */
+#define VIEW_WORDS(rank) (1 + 2 * (rank))
+/* Whose box does not show its form, as where a dimension has one element and a step, or where dimensions have another
+ * order.  unit: bytes of an element.  Returns how many words; 0: the box shows it, or rank is 0. */
+int32_t ptoi_view_item(uint64_t *word, int32_t index, int64_t unit, int32_t rank, const int64_t *shape,
+                       const int64_t *stride, const struct distribution *home, const struct box *box);
+
 struct known_box {
     uint32_t form;   /* known_form() of the parameter */
     uint32_t number; /* of the tensor: a later one may have its place */
@@ -65,9 +73,9 @@ struct known_box {
     int64_t first, step; /* the view begins at element first + at * step of the tensor */
     struct known_tiles tiles;
     struct known_cell cell;     /* in which the last box lay; not where there are tiles */
-    uint64_t words;             /* of its item, of which the last one is the first element, and the others are here */
+    uint64_t words;             /* of its items, of which the last one is the first element, and the others are here */
     uint64_t sum, key_of_begin; /* of those here, each times its key; the key of the last one */
-    uint64_t item[1 + PTO_MAX_RANK];
+    uint64_t item[VIEW_WORDS(FORM_RANK) + 1 + PTO_MAX_RANK];
     uint64_t elements; /* of the tensor */
     int64_t box_elements;
     int32_t home, rows;                   /* of the first cell; the dimensions that have another one outside of them */
@@ -205,7 +213,7 @@ static inline void ptoi_known_box_write(const struct known_box *b, uint64_t begi
     for (int32_t k = b->rows; k >= 0; k--, x++) {
         const uint64_t row = ptoi_divide(begin, x->inverse_of_size), low = begin - row * x->size;
         box->low[k] = (int64_t)low;
-        box->high[k] = (int64_t)(low + b->item[1 + k]);
+        box->high[k] = (int64_t)(low + x->extent);
         begin = row;
     }
 }

@@ -101,8 +101,15 @@ static bool add_made(struct form *f, const PTOTaskParam *p, int32_t index)
 static bool add_box(struct form *f, const struct known_box *box)
 {
     if (f->step->words + box->words > MOST_WORDS) return false;
-    add_head(f, box->item[0]);
-    for (uint64_t i = 1; i + 1 < box->words; i++) add(f, box->item[i]);
+    uint64_t next = 0; /* item */
+    for (uint64_t i = 0; i + 1 < box->words; i++) {
+        if (i == next) {
+            add_head(f, box->item[i]);
+            next += 1 + (uint64_t)asked_count_of(box->item[i]);
+        } else {
+            add(f, box->item[i]);
+        }
+    }
     add_own(f);
     return true;
 }

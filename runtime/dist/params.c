@@ -35,9 +35,24 @@ static void take_new_use(struct dist *d, struct task *k, struct tensor *t, bool 
     take_use(k, t, elements, reads, writes);
 }
 
-/* *is_box: it is a box of its tensor. */
-static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, const void *base, bool reads,
-                         bool writes, bool *is_box)
+static void ask_view(struct dist *d, const uint64_t *word, int32_t count)
+{
+    if (count > 0) ptoi_ask_item(&d->asked, word[0]);
+    for (int32_t i = 1; i < count; i++) ptoi_ask(&d->asked, word[i]);
+}
+
+/* The form of a view, where there is no box yet. */
+static void ask_form(struct dist *d, const struct task *k, const PTOArg *view)
+{
+    const struct distribution nothing = {.unit = 0};
+    const struct box none = {{0}, {0}};
+    uint64_t word[VIEW_WORDS(PTO_MAX_RANK)];
+    ask_view(d, word, ptoi_view_item(word, k->index, 1, view->rank, view->shape, view->stride, &nothing, &none));
+}
+
+/* view: NULL: it is a part of one that was asked.  *is_box: it is a box of its tensor. */
+static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, const void *base, const PTOArg *view,
+                         bool reads, bool writes, bool *is_box)
 {
     struct tensor *t = ptoi_dist_tensor(d, base);
     if (t) {
@@ -51,6 +66,11 @@ static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, 
     struct use *const u = &k->use[k->uses];
     *is_box = ptoi_home_box(&t->home, region, &u->box);
     u->home = ptoi_home_of_box(&t->home, d->ranks, &u->box);
+    uint64_t word[VIEW_WORDS(PTO_MAX_RANK)];
+    if (view && k->params[k->index].rank > 0)
+        ask_view(d, word,
+                 ptoi_view_item(word, k->index, pto_type_bytes((PTOType)view->type), view->rank, view->shape,
+                                view->stride, &t->home, &u->box));
     take_new_use(d, k, t, reads || !*is_box, writes); /* Note [boxes] */
     return PTO_OK;
 }
@@ -158,6 +178,7 @@ static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *ker
     const bool writes = plain.kind != PTO_PARAM_INPUT;
     if (view.is_empty) {
         ptoi_ask_item(&d->asked, asked_head(ASKED_PARAM, k->index, 0, plain.kind, 0));
+        ask_form(d, k, &view.arg); /* what the kernel sees of it */
         k->writes_empty |= writes;
         return PTO_OK;
     }
@@ -172,7 +193,10 @@ static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *ker
     k->writes_some |= writes;
     if ((plain.kind == PTO_PARAM_ACC) && k->accumulator < 0) k->accumulator = k->uses;
     struct tensor *t = ptoi_dist_tensor(d, base);
-    if (t && !t->is_settled) ptoi_dist_first_use(d, t, &view.arg);
+    if (t && !t->is_settled) {
+        ask_form(d, k, &view.arg); /* the homes depend on it */
+        ptoi_dist_first_use(d, t, &view.arg);
+    }
     if (t && t->is_lent) {
         const bool all_fail = o->meet != NULL;
         ptoi_dist_meets(d, false); /* only this rank reads */
@@ -186,11 +210,11 @@ static PTOStatus add_tensor(struct dist *d, struct task *k, const PTOKernel *ker
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s': parameter %d: the region is too large", kernel->name,
                               k->index);
     if (plain.kind == PTO_PARAM_INOUT_PART) {
-        status = add_use(d, k, &region, base, true, false, &is_box);
+        status = add_use(d, k, &region, base, &view.arg, true, false, &is_box);
         if (status != PTO_OK || !ptoi_orch_part(&plain, &region)) return status;
-        return add_use(d, k, &region, base, false, true, &is_box);
+        return add_use(d, k, &region, base, NULL, false, true, &is_box);
     }
-    status = add_use(d, k, &region, base, plain.kind != PTO_PARAM_OUTPUT, writes, &is_box);
+    status = add_use(d, k, &region, base, &view.arg, plain.kind != PTO_PARAM_OUTPUT, writes, &is_box);
     if (status == PTO_OK && known && is_box) learn(d, k, base, known);
     return status;
 }

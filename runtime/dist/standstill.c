@@ -1,5 +1,6 @@
 /* standstill.c - see standstill.h. */
 #include "standstill.h"
+#include "disagree.h"
 #include "engine/running.h"
 #include "engine/watchdog.h"
 #include "shared/task.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_NS = 1000000, LEAST_PATIENCE_NS = 1000000000 };
+enum { LOOK_NS = 1000000, LEAST_PATIENCE_NS = 1000000000, PATIENCE_NS = 400000000, AGAIN_NS = 500000000 };
 
 /* ---- what this rank does ----------------------------------------------------------------------------------------- */
 
@@ -34,7 +35,7 @@ static void count_events(struct transfers *t, int64_t now)
     const struct running_line *lines = lines_of(t, &count);
     const uint64_t kernels = ptoi_running_count(lines, count, t->core->outside.is_mine, &runs);
     const uint64_t events = kernels + s->ended + load_relaxed(&w->task_head) + load_relaxed(&w->task_tail) +
-                            (uint64_t)load_relaxed(s->passed); /* relaxed: any later value is as good */
+                            (uint64_t)load_relaxed(s->program.passed); /* relaxed: any later value is as good */
     /* a process that was stopped for so long has seen nothing */
     const bool was_away = s->looked > 0 && s->limit_ns > 0 && now - s->looked > s->limit_ns / 2;
     if (events != s->events || was_away) s->since = now;
@@ -45,12 +46,12 @@ static void count_events(struct transfers *t, int64_t now)
     s->looked = now;
 }
 
-/* NULL: there is none. */
+/* One that has got another message than it waits for, else the oldest; NULL: there is none. */
 static const struct transfer *oldest_of(const struct transfer *list)
 {
     const struct transfer *oldest = list;
     for (const struct transfer *x = list; x; x = x->next)
-        if (x->task < oldest->task) oldest = x;
+        if (x->is_odd != oldest->is_odd ? x->is_odd : x->task < oldest->task) oldest = x;
     return oldest;
 }
 
@@ -60,7 +61,9 @@ static void describe_transfer(const struct transfers *t, const struct transfer *
 {
     const struct window *w = t->core->window;
     const PTOSite *site = ptoi_task_site(w, x->task);
-    const char *what = x->is_send ? "waits until rank %d takes a message" : "waits for a message from rank %d";
+    const char *what = x->is_odd    ? "has a message of another size from rank %d"
+                       : x->is_send ? "waits until rank %d takes a message"
+                                    : "waits for a message from rank %d";
     size_t n = (size_t)snprintf(text, size, what, x->peer);
     *number = ptoi_task_number(w, x->task);
     n += (size_t)snprintf(text + n, size - n, ", for task %llu", (unsigned long long)*number);
@@ -71,7 +74,7 @@ static void describe_transfer(const struct transfers *t, const struct transfer *
 static void describe_program(const struct transfers *t, char *text, size_t size)
 {
     const PTOSite *site = t->meets_at;
-    const long long passed = (long long)load_relaxed(t->standstill.passed); /* relaxed: a glimpse */
+    const long long passed = (long long)load_relaxed(t->standstill.program.passed); /* relaxed: a glimpse */
     if (!t->meets && passed == 0)
         snprintf(text, size, "the program has not come to its first task");
     else if (!t->meets)
@@ -137,7 +140,8 @@ static bool has_answered(const struct standstill *s, int32_t rank)
     return o->is_asked && o->asked >= s->round && o->answered >= o->asked;
 }
 
-/* Where there is no room for all: those that wait for another rank are the last. */
+/* mine: NULL: this rank has answered like the others.  Where there is no room for all: those that wait for another rank
+ * are the last. */
 static void describe_ranks(const struct transfers *t, const struct wire_status *mine, struct message *m)
 {
     const struct standstill *s = &t->standstill;
@@ -146,7 +150,7 @@ static void describe_ranks(const struct transfers *t, const struct wire_status *
     for (int waits = 0; waits < (all ? 1 : 2); waits++)
         for (int32_t k = 0; k < ranks; k++) {
             const struct other_rank *o = &s->other[k];
-            const struct wire_status *status = k == mine->rank ? mine : has_answered(s, k) ? &o->newest : NULL;
+            const struct wire_status *status = mine && k == mine->rank ? mine : has_answered(s, k) ? &o->newest : NULL;
             if (!all && waits != (status && status->waits)) continue;
             add_rank(m, k,
                      status                               ? status->text
@@ -184,44 +188,186 @@ static void fail(struct transfers *t, int64_t now, bool is_kernel)
 
 /* ---- questions and answers --------------------------------------------------------------------------------------- */
 
+/* A rank may be ahead, and ask about the next run. */
+static void take_question(struct standstill *s, const struct wire_status *heard, int64_t now)
+{
+    struct owed *owed = &s->owed[heard->rank];
+    *owed = (struct owed){.run = heard->run, .since = now};
+    memcpy(&owed->question, heard->word, sizeof owed->question);
+}
+
+static void take_answer(struct standstill *s, const struct wire_status *heard, int64_t now)
+{
+    struct other_rank *o = &s->other[heard->rank];
+    o->answered = now;
+    o->was_heard = true;
+    o->newest = *heard;
+}
+
 static void hear(struct transfers *t, int64_t now)
 {
     struct standstill *s = &t->standstill;
     struct wire_status heard;
     while (t->wire->ops->hear_status(t->wire, &heard)) {
-        if (!heard.is_answer) {
-            s->owed[heard.rank] = heard.run; /* of the next run too: that rank is ahead */
-        } else if (s->other && heard.run == s->run) {
-            struct other_rank *o = &s->other[heard.rank];
-            o->answered = now;
-            o->was_heard = true;
-            o->newest = heard;
-        }
+        if (!heard.is_answer)
+            take_question(s, &heard, now);
+        else if (s->other && heard.run == s->run)
+            take_answer(s, &heard, now);
     }
 }
 
-static void answer(struct transfers *t, int64_t now)
+static bool give(struct transfers *t, int32_t to, const struct wire_status *status, int64_t now)
+{
+    if (to != t->wire->rank) return t->wire->ops->give_status(t->wire, to, status);
+    take_answer(&t->standstill, status, now);
+    return true;
+}
+
+/* All receives are with the wire, and the oldest send. */
+static bool has_all_left(const struct transfers *t)
+{
+    for (const struct transfer *x = t->receives; x; x = x->next)
+        if (!x->is_posted) return false;
+    for (const struct transfer *x = t->sends; x; x = x->next)
+        if (!x->is_posted && x->order == t->oldest) return false;
+    return true;
+}
+
+/* The caller is the orchestrator. */
+static void say_steps(struct transfers *t, const struct search_question *question, bool is_still,
+                      struct wire_status *status)
 {
     struct standstill *s = &t->standstill;
+    struct search_answer said = {.is_there = 1,
+                                 .is_still = is_still && has_all_left(t) && !t->core->replay,
+                                 .meets = t->meets,
+                                 .events = s->events + t->given,
+                                 .sent = t->given,
+                                 .received = t->taken,
+                                 .reductions = t->reductions};
+    s->site = s->program.say_steps(s->program.context, question, &said, status);
+    memcpy(status->word, &said, sizeof said);
+}
+
+/* by_program: the caller is the orchestrator, which has looked whether this rank is still.  Without it a question about
+ * steps waits for a while; and for this run. */
+static void answer(struct transfers *t, int64_t now, bool by_program, bool is_still)
+{
+    struct standstill *s = &t->standstill;
+    bool is_asked = false;
     for (int32_t k = 0; k < t->wire->ranks; k++) {
-        if (s->owed[k] == 0) continue;
-        struct wire_status status = status_now(t, now);
-        status.run = s->owed[k];
-        if (t->wire->ops->give_status(t->wire, k, &status)) s->owed[k] = 0;
+        struct owed *owed = &s->owed[k];
+        const bool about_steps = owed->question.is_asked && owed->run >= s->run;
+        const bool is_early = about_steps && (owed->run > s->run || (!by_program && now - owed->since < PATIENCE_NS));
+        if (owed->run == 0) continue;
+        if (!is_early) {
+            struct wire_status status = status_now(t, now);
+            status.run = owed->run;
+            if (by_program && about_steps) say_steps(t, &owed->question, is_still, &status);
+            if (give(t, k, &status, now)) *owed = (struct owed){0};
+        }
+        is_asked |= owed->run == s->run && owed->question.is_asked;
     }
+    store_relaxed(&s->is_asked, is_asked); /* relaxed: a hint */
+    if (is_asked && !by_program) t->core->engine->poke(t->core);
+}
+
+void ptoi_standstill_say(struct transfers *t)
+{
+    if (!load_relaxed(&t->standstill.is_asked)) return; /* relaxed: a hint */
+    const bool is_still = t->core->engine->is_still && t->core->engine->is_still(t->core);
+    const int64_t now = ptoi_clock_ns();
+    ptoi_lock_take(&t->lock);
+    count_events(t, now);
+    answer(t, now, true, is_still);
+    ptoi_lock_leave(&t->lock);
 }
 
 /* Of a question that has not been answered there is no second one. */
 static void ask(struct transfers *t, int64_t now)
 {
     struct standstill *s = &t->standstill;
-    const struct wire_status question = {.rank = t->wire->rank, .run = s->run};
+    struct wire_status question = {.rank = t->wire->rank, .run = s->run};
+    const struct search_question steps = ptoi_search_question(&s->search);
+    if (s->asks_steps) memcpy(question.word, &steps, sizeof steps);
     for (int32_t k = 0; k < t->wire->ranks; k++) {
         struct other_rank *o = &s->other[k];
-        if (k == t->wire->rank || (o->is_asked && (o->answered < o->asked || o->asked >= s->round))) continue;
+        const bool is_me = k == t->wire->rank;
+        if ((is_me && !s->asks_steps) || (o->is_asked && (o->answered < o->asked || o->asked >= s->round))) continue;
         o->asked = now;
-        o->is_asked = t->wire->ops->give_status(t->wire, k, &question);
+        o->is_asked = is_me || t->wire->ops->give_status(t->wire, k, &question);
+        if (is_me) take_question(s, &question, now);
     }
+}
+
+/* ---- steps, see Note [comparing] --------------------------------------------------------------------------------- */
+
+static struct search_answer said_by(const struct standstill *s, int32_t rank)
+{
+    struct search_answer said;
+    memcpy(&said, s->other[rank].newest.word, sizeof said);
+    return said;
+}
+
+/* Is a message on its way, or a reduction to which all ranks have come? */
+static bool is_any_under_way(const struct search_answer *said, int32_t ranks)
+{
+    uint64_t sent = 0, received = 0, reductions = UINT64_MAX;
+    for (int32_t k = 0; k < ranks; k++) {
+        sent += said[k].sent;
+        received += said[k].received;
+        if (said[k].reductions < reductions) reductions = said[k].reductions;
+    }
+    bool any = sent != received;
+    for (int32_t k = 0; k < ranks; k++) any |= said[k].meets && said[k].reductions <= reductions;
+    return any;
+}
+
+/* All ranks agree: is it proved that none can go on?  What is needed for the next time is noted. */
+static bool is_proved(struct standstill *s, const struct search_answer *said, int32_t ranks)
+{
+    bool is_still = !is_any_under_way(said, ranks), is_again = true;
+    for (int32_t k = 0; k < ranks; k++) is_still &= said[k].is_still;
+    for (int32_t k = 0; k < ranks; k++) {
+        struct other_rank *o = &s->other[k];
+        is_again &= o->was_still && o->still_events == said[k].events;
+        o->was_still = is_still;
+        o->still_events = said[k].events;
+    }
+    return is_still && is_again;
+}
+
+static void fail_still(struct transfers *t)
+{
+    struct message m = {.n = 0};
+    describe_ranks(t, NULL, &m);
+    ptoi_fail(t->core->run_status, PTO_ERR_DEADLOCK, NULL,
+              "nothing has happened on any rank for %g s, and none of them can go on:%s", STILL_NS / 1e9, m.text);
+}
+
+/* All have answered.  When they may be asked again. */
+static int64_t compare(struct transfers *t, int64_t now)
+{
+    struct standstill *s = &t->standstill;
+    const int32_t ranks = t->wire->ranks;
+    for (int32_t k = 0; k < ranks; k++) s->said[k] = said_by(s, k);
+    const enum search_verdict verdict = ptoi_search_go_on(&s->search, s->said, ranks);
+    const struct wire_status *first = &s->other[0].newest;
+    switch (verdict) {
+    case SEARCH_ASKS: return now;
+    case SEARCH_LATER: return now + AGAIN_NS;
+    case SEARCH_FOUND:
+        ptoi_disagree_fail(t->core->run_status, &s->search, first, &s->other[s->search.rank].newest, s->site);
+        return now;
+    case SEARCH_LOST: ptoi_disagree_fail(t->core->run_status, &s->search, first, NULL, s->site); return now;
+    case SEARCH_SAME: break;
+    }
+    if (s->differs)
+        ptoi_disagree_fail(t->core->run_status, &s->search, first, NULL, s->site);
+    else if (is_proved(s, s->said, ranks))
+        fail_still(t);
+    ptoi_search_begin(&s->search);
+    return now + AGAIN_NS;
 }
 
 /* Another rank finds its kernel itself, and knows more about it.  It has some time for that. */
@@ -245,7 +391,7 @@ static bool do_all_wait(const struct transfers *t, int64_t now)
 }
 
 /* Everybody has answered; or, behind the patience, somebody has not: *silent.  *idle_ns: the least of all others. */
-static bool is_complete(const struct transfers *t, int64_t now, int32_t *silent, int64_t *idle_ns)
+static bool is_complete(const struct transfers *t, int64_t now, bool watches, int32_t *silent, int64_t *idle_ns)
 {
     const struct standstill *s = &t->standstill;
     const int64_t half = s->limit_ns / 2, patience = half > LEAST_PATIENCE_NS ? half : LEAST_PATIENCE_NS;
@@ -253,12 +399,13 @@ static bool is_complete(const struct transfers *t, int64_t now, int32_t *silent,
     *idle_ns = INT64_MAX;
     for (int32_t k = 0; k < t->wire->ranks; k++) {
         const struct other_rank *o = &s->other[k];
-        if (k == t->wire->rank) continue;
+        const bool is_me = k == t->wire->rank;
+        if (is_me && !s->asks_steps) continue;
         if (has_answered(s, k)) {
-            if (o->newest.idle_ns < *idle_ns) *idle_ns = o->newest.idle_ns;
+            if (!is_me && o->newest.idle_ns < *idle_ns) *idle_ns = o->newest.idle_ns;
             continue;
         }
-        if (now - s->round < patience) return false;
+        if (!watches || is_me || now - s->round < patience) return false;
         if (!o->was_heard && !s->begins_together)
             *idle_ns = 0; /* it may not have begun the run */
         else if (*silent < 0)
@@ -267,19 +414,13 @@ static bool is_complete(const struct transfers *t, int64_t now, int32_t *silent,
     return true;
 }
 
-/* The time in which nothing has happened here, while something waits for another rank; the same of kernels, while one
- * runs. */
-static void decide(struct transfers *t, int64_t now, int64_t idle, int64_t kernel_idle)
+/* All have answered, or the patience is over.  idle: the time in which nothing has happened here, while something waits
+ * for another rank; the same of kernels, while one runs; and on all others.  Returns when they may be asked again. */
+static int64_t watch(struct transfers *t, int64_t now, int64_t idle, int64_t kernel_idle, int32_t silent,
+                     int64_t others)
 {
     struct standstill *s = &t->standstill;
-    int32_t silent;
-    int64_t others;
-    if (s->round == 0) {
-        if (now < s->next) return;
-        s->round = now;
-    }
-    ask(t, now);
-    if (!is_complete(t, now, &silent, &others)) return;
+    const int64_t least = idle < others ? idle : others, longest = least > kernel_idle ? least : kernel_idle;
     if (kernel_idle >= s->limit_ns && !s->is_for_replay) {
         fail(t, now, true);
     } else if (silent >= 0 && idle >= s->limit_ns && !s->is_for_replay) {
@@ -288,11 +429,37 @@ static void decide(struct transfers *t, int64_t now, int64_t idle, int64_t kerne
     } else if (silent < 0 && idle >= s->limit_ns && others >= s->limit_ns && !will_be_found(t, idle) &&
                (!s->is_for_replay || do_all_wait(t, now))) {
         fail(t, now, false);
-    } else if (silent < 0) { /* again when it may be time */
-        const int64_t least = idle < others ? idle : others, longest = least > kernel_idle ? least : kernel_idle;
-        s->round = 0;
-        s->next = now + (longest < s->limit_ns * 7 / 8 ? s->limit_ns - longest : s->limit_ns / 8);
     }
+    return now + (longest < s->limit_ns * 7 / 8 ? s->limit_ns - longest : s->limit_ns / 8);
+}
+
+static void decide(struct transfers *t, int64_t now, int64_t idle, int64_t kernel_idle, bool watches, bool compares)
+{
+    struct standstill *s = &t->standstill;
+    int32_t silent;
+    int64_t others, next = INT64_MAX;
+    if (s->round == 0) {
+        if (now < s->next) return;
+        s->round = now;
+        s->asks_steps = compares;
+    }
+    ask(t, now);
+    if (!is_complete(t, now, watches, &silent, &others)) return;
+    if (watches) next = watch(t, now, idle, kernel_idle, silent, others);
+    if (silent >= 0) return;
+    if (compares && s->asks_steps) {
+        const int64_t again = compare(t, now);
+        if (again < next) next = again;
+    }
+    s->round = 0;
+    s->next = next;
+}
+
+static void forget_search(struct standstill *s, int32_t ranks)
+{
+    if (s->other)
+        for (int32_t k = 0; k < ranks; k++) s->other[k].was_still = false;
+    ptoi_search_begin(&s->search);
 }
 
 void ptoi_standstill_look(struct transfers *t)
@@ -302,45 +469,55 @@ void ptoi_standstill_look(struct transfers *t)
     if (now - s->looked < LOOK_NS) return;
     count_events(t, now);
     hear(t, now);
-    answer(t, now);
-    if (s->limit_ns == 0 || t->is_cancelled || ptoi_is_failing(t->core->run_status)) return;
+    answer(t, now, false, false);
+    if (t->is_cancelled || ptoi_is_failing(t->core->run_status)) return;
     const int64_t idle = t->receives || t->sends || t->meets ? now - s->since : 0, kernel_idle = now - s->kernel_since;
-    if (idle < s->limit_ns / 2 && kernel_idle < s->limit_ns / 2)
-        s->round = s->next = 0;
+    const bool watches = s->limit_ns > 0 && (idle >= s->limit_ns / 2 || kernel_idle >= s->limit_ns / 2);
+    const bool compares = s->compares && (s->differs || idle >= STILL_NS);
+    if (!compares) forget_search(s, t->wire->ranks);
+    if (watches || compares)
+        decide(t, now, idle, kernel_idle, watches, compares);
     else
-        decide(t, now, idle, kernel_idle);
+        s->round = s->next = 0;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-void ptoi_standstill_begin(struct standstill *s, int32_t ranks)
+void ptoi_standstill_begin(struct standstill *s, const struct wire *w)
 {
+    const int32_t ranks = w->ranks, rank = w->rank;
     const int64_t now = ptoi_clock_ns();
     s->run++;
     s->since = s->kernel_since = now;
     s->looked = s->round = s->next = 0;
     s->silent = -1;
+    s->differs = s->asks_steps = false;
+    s->owed[rank].run = 0; /* its own question is of the run before */
     if (s->other) memset(s->other, 0, (size_t)ranks * sizeof *s->other);
 }
 
-bool ptoi_standstill_open(struct standstill *s, int32_t ranks, double seconds, bool has_replay, bool begins_together,
-                          const _Atomic int64_t *passed)
+bool ptoi_standstill_open(struct standstill *s, const struct wire *w, double seconds, bool has_replay,
+                          bool begins_together, const struct ranked_program *program)
 {
     enum { REPLAY_SECONDS = 10 };
     const bool is_for_replay = has_replay && seconds == 0;
     *s = (struct standstill){.limit_ns = (int64_t)((is_for_replay ? REPLAY_SECONDS : seconds) * 1e9),
                              .is_for_replay = is_for_replay,
                              .begins_together = begins_together,
-                             .passed = passed,
-                             .owed = calloc((size_t)ranks, sizeof *s->owed),
+                             .program = *program,
+                             .owed = calloc((size_t)w->ranks, sizeof *s->owed),
+                             .compares = w->rank == 0 && w->ranks > 1,
                              .silent = -1};
-    if (s->limit_ns > 0) s->other = calloc((size_t)ranks, sizeof *s->other);
-    return s->owed && (s->other || s->limit_ns == 0);
+    const bool asks = s->limit_ns > 0 || s->compares;
+    if (asks) s->other = calloc((size_t)w->ranks, sizeof *s->other);
+    if (s->compares) s->said = calloc((size_t)w->ranks, sizeof *s->said);
+    return s->owed && (s->other || !asks) && (s->said || !s->compares);
 }
 
 void ptoi_standstill_close(struct standstill *s)
 {
     free(s->owed);
     free(s->other);
+    free(s->said);
     *s = (struct standstill){0};
 }

@@ -393,6 +393,12 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
         ptoi_dist_meets(d, false);
         return refused;
     }
+    /* before what it waits for, so that ranks that wait here know it of each other */
+    ptoi_dist_begin_step(d);
+    ptoi_ask_item(&d->asked, asked_head(ASKED_AWAIT, 0, 2, 0, t->number));
+    ptoi_ask(&d->asked, (uint64_t)from);
+    ptoi_ask(&d->asked, (uint64_t)bytes);
+    ptoi_dist_end_step(d, NULL);
     ptoi_dist_settle(d, t);
     const PTOStatus lent = t->is_lent ? ptoi_dist_lend(d, t) : PTO_OK;
     if (lent != PTO_OK) return lent;
@@ -407,11 +413,6 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     if (status == PTO_OK) status = ptoi_dist_trim(d);
     if (status != PTO_OK) return status;
     if (d->plan) plan_await(d, t, &box);
-    ptoi_dist_begin_step(d);
-    ptoi_ask_item(&d->asked, asked_head(ASKED_AWAIT, 0, 2, 0, t->number));
-    ptoi_ask(&d->asked, (uint64_t)from);
-    ptoi_ask(&d->asked, (uint64_t)bytes);
-    ptoi_dist_end_step(d, NULL);
     if (!ptoi_dist_agree(d)) return ptoi_final_status(d->core->run_status);
     return d->local.await(d->rt, buffer, offset, bytes, for_writing);
 }

@@ -93,6 +93,20 @@ static void fail_wire(struct transfers *t, const struct transfer *x)
                       (unsigned long long)x->number);
 }
 
+/* A message of another size shows that the ranks disagree.  They find at which step, when they compare or when all of
+ * them wait, and nothing that depends on its bytes may run before. */
+static void end_on_wire(struct transfers *t, const struct wire_ended *e, struct transfer **ended)
+{
+    struct transfer *x = e->ticket;
+    t->taken += !x->is_send && e->how != WIRE_BROKEN;
+    if (e->how == WIRE_OTHER_SIZE) {
+        x->is_odd = true;
+        return;
+    }
+    if (e->how == WIRE_BROKEN) fail_wire(t, x);
+    end_transfer(t, x, e->how == WIRE_GOOD ? 0 : CANCELLED, ended);
+}
+
 static bool post(struct transfers *t, struct transfer *x)
 {
     const struct wire_ops *ops = t->wire->ops;
@@ -100,6 +114,7 @@ static bool post(struct transfers *t, struct transfer *x)
     if (x->is_send) {
         t->peer[x->peer].posted++;
         t->posted_bytes += x->bytes;
+        t->given++;
     }
     if ((x->is_send ? ops->send : ops->receive)(t->wire, x->peer, x->number, x->view, x->count, x)) return true;
     fail_wire(t, x);
@@ -166,10 +181,7 @@ static bool move(struct transfers *t, bool listens, struct transfer **ended)
     if (may_move(t)) {
         post_all(t);
         const int n = t->wire->ops->progress(t->wire, end, MANY);
-        for (int i = 0; i < n; i++) {
-            if (!end[i].is_good) fail_wire(t, end[i].ticket);
-            end_transfer(t, end[i].ticket, end[i].is_good ? 0 : CANCELLED, ended);
-        }
+        for (int i = 0; i < n; i++) end_on_wire(t, &end[i], ended);
         if (n > 0) post_all(t);
     }
     if (ptoi_is_failing(t->core->run_status)) {
@@ -398,6 +410,9 @@ static void began(void *context, uint64_t id, int64_t idle_since)
     ptoi_waits_began(&t->waits, id, idle_since);
 }
 
+/* Of struct outside. */
+static void say(void *context) { ptoi_standstill_say(context); }
+
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 void ptoi_transfers_begin(struct transfers *t)
@@ -408,9 +423,11 @@ void ptoi_transfers_begin(struct transfers *t)
     t->is_cancelled = t->has_notified = t->has_reported = false;
     t->heard = t->kept.rank = -1;
     t->meets = false;
-    ptoi_standstill_begin(&t->standstill, t->wire->ranks);
+    ptoi_standstill_begin(&t->standstill, t->wire);
     ptoi_waits_begin(&t->waits);
     t->messages = t->bytes = 0;
+    t->given = t->taken = t->reductions = 0;
+    t->is_reducing = false;
     memset(t->ended, 0, t->ended_slots * sizeof *t->ended);
     CHECK(!t->sends && t->posted_bytes == 0);
     t->sent = t->oldest = 0;
@@ -419,10 +436,19 @@ void ptoi_transfers_begin(struct transfers *t)
     ring(t);
 }
 
+/* With the lock. */
+static enum wire_answer reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most)
+{
+    const enum wire_answer answer = t->wire->ops->reduce(t->wire, is_last, mine, least, most);
+    t->reductions += !t->is_reducing;
+    t->is_reducing = answer == WIRE_WAITS;
+    return answer;
+}
+
 bool ptoi_transfers_try_reduce(struct transfers *t, const uint64_t *mine, uint64_t *least, uint64_t *most)
 {
     ptoi_lock_take(&t->lock);
-    const enum wire_answer answer = t->wire->ops->reduce(t->wire, false, mine, least, most);
+    const enum wire_answer answer = reduce(t, false, mine, least, most);
     ptoi_lock_leave(&t->lock);
     return answer == WIRE_DONE;
 }
@@ -446,7 +472,7 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
         _Atomic uint32_t idle = 0;
         while (t->core->engine->go_on && t->core->engine->go_on(t->core)) ns = STEP_NS; /* others may wait for these */
         ptoi_lock_take(&t->lock);
-        const enum wire_answer answer = t->wire->ops->reduce(t->wire, is_last, mine, least, most);
+        const enum wire_answer answer = reduce(t, is_last, mine, least, most);
         const bool gives_up =
             answer == WIRE_WAITS && (is_last ? will_not_come(t, &failed) : ptoi_is_failing(t->core->run_status));
         t->meets = answer == WIRE_WAITS && !gives_up;
@@ -459,12 +485,27 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
             ptoi_fail(t->core->run_status, PTO_ERR_LOST, NULL, "the ranks cannot agree: the wire failed");
             return false;
         }
+        ptoi_standstill_say(t);
         ptoi_sleep_on(&idle, 0, ns, false);
     }
 }
 
+void ptoi_transfers_differ(struct transfers *t)
+{
+    enum { STEP_NS = 100000 };
+    _Atomic uint32_t idle = 0;
+    ptoi_lock_take(&t->lock);
+    t->standstill.differs = true;
+    ring(t);
+    while (!ptoi_is_failing(t->core->run_status)) {
+        ptoi_standstill_say(t);
+        ptoi_sleep_on(&idle, 0, STEP_NS, false);
+    }
+    ptoi_final_status(t->core->run_status);
+}
+
 bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends,
-                         const struct task_notes *notes, bool begins_together, const _Atomic int64_t *passed)
+                         const struct task_notes *notes, bool begins_together, const struct ranked_program *program)
 {
     const uint64_t tasks = core->window->task_mask + 1, ranks = (uint64_t)wire->ranks,
                    blocks = 2 * tasks + 1; /* the tasks of the window, and those that have just left it */
@@ -475,9 +516,8 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
     t->block = calloc(blocks, sizeof *t->block);
     const bool is_timed = core->config.time_causes;
     const bool has_waits = !is_timed || ptoi_waits_open(&t->waits, core->window);
-    const bool has_memory =
-        has_waits && ptoi_standstill_open(&t->standstill, wire->ranks, core->config.watchdog_seconds,
-                                          core->config.replay != NULL, begins_together, passed);
+    const bool has_memory = has_waits && ptoi_standstill_open(&t->standstill, wire, core->config.watchdog_seconds,
+                                                              core->config.replay != NULL, begins_together, program);
     if (!has_memory || !t->peer || !t->ended || !t->block) return false;
     for (uint64_t k = 0; k < blocks; k++) give_transfer(t, &t->block[k]);
     core->outside = (struct outside){.is_mine = ptoi_is_transfer,
@@ -485,6 +525,8 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
                                      .began = is_timed ? began : NULL,
                                      .progress = progress,
                                      .under_way = &t->in_flight,
+                                     .is_asked = &t->standstill.is_asked,
+                                     .say = say,
                                      .rest = rest,
                                      .leave = leave,
                                      .context = t};

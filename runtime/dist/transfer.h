@@ -39,6 +39,7 @@ struct transfer {
     int64_t bytes; /* of all */
     int32_t peer;
     bool is_send, is_posted;
+    bool is_odd; /* a receive whose message had another size: it never ends, because the ranks disagree */
     int32_t result;
     uint64_t number; /* among those from the one rank to the other */
     uint64_t order;  /* of a send: among those of this rank */
@@ -114,6 +115,9 @@ struct transfers {
     int32_t heard;            /* the rank whose failure is that of this run here; -1: its own, or none */
     struct wire_failure kept; /* of another rank, heard while this one failed by itself; rank -1: none */
     int64_t messages, bytes;  /* of sends that have ended */
+    uint64_t given, taken;    /* messages of this run that the wire has from this rank, and that have come here */
+    uint64_t reductions;      /* of this run that were begun here; */
+    bool is_reducing;         /* the newest has not ended */
     struct standstill standstill;
     struct waits waits;
     bool meets;              /* the orchestrator waits for all ranks, */
@@ -126,9 +130,9 @@ struct transfers {
     _Atomic int32_t signal;
 };
 
-/* begins_together, passed: see standstill.h. */
+/* begins_together, program: see standstill.h. */
 bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends,
-                         const struct task_notes *notes, bool begins_together, const _Atomic int64_t *passed);
+                         const struct task_notes *notes, bool begins_together, const struct ranked_program *program);
 /* Its thread ends.  Afterwards the engine may be closed, and before ptoi_transfers_close it has to be. */
 void ptoi_transfers_stop(struct transfers *t);
 void ptoi_transfers_close(struct transfers *t);
@@ -159,6 +163,8 @@ void ptoi_transfers_renew(struct transfers *t);
 bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most);
 /* Begins that and does not wait; true: all have come.  Where they have not, ptoi_transfers_reduce ends it. */
 bool ptoi_transfers_try_reduce(struct transfers *t, const uint64_t *mine, uint64_t *least, uint64_t *most);
+/* All ranks have reduced numbers that must be the same and are not, and call this.  Blocks until the run has failed. */
+void ptoi_transfers_differ(struct transfers *t);
 
 /* The two kernels; their arguments are scalars, and then the pieces of the message, each of another tensor. */
 extern const PTOKernel ptoi_send_kernel, ptoi_receive_kernel;

@@ -24,6 +24,10 @@ struct outside {
      * `completed` of the engine knows it.  NULL: another thread does that. */
     bool (*progress)(void *context);
     const _Atomic int32_t *under_way; /* how many tasks were started and have not ended; relaxed, a hint */
+    /* The orchestrator, where it has waited for a while: somebody wants to know what the program does; relaxed, a hint.
+     * And the answer. */
+    const _Atomic int32_t *is_asked;
+    void (*say)(void *context);
     /* A thread that has asked in vain sleeps: for how long at most, before it has to ask again. */
     int64_t (*rest)(void *context, const void *thread);
     /* A thread that has asked does something else from now on, for long. */
@@ -59,6 +63,20 @@ void ptoi_core_failed(void *core, uint64_t id, int32_t result);
 static inline bool ptoi_is_outside(const struct core *core, uint64_t id)
 {
     return core->outside.is_mine && core->outside.is_mine(ptoi_task_kernel(core->window, id));
+}
+
+/* For the orchestrator that waits, under the scheduler's role: nothing runs, is ready or has ended, but what is under
+ * way outside. */
+static inline bool ptoi_is_still(const struct core *core)
+{
+    const struct scheduler *s = &core->sched;
+    return s->running == (uint64_t)load_relaxed(core->outside.under_way) && s->ready_groups == 0 &&
+           !ptoi_sched_has_input(s);
+}
+/* It waits, and answers if it is asked. */
+static inline void ptoi_say_outside(const struct core *core)
+{
+    if (core->outside.is_asked && load_relaxed(core->outside.is_asked)) core->outside.say(core->outside.context);
 }
 
 /* Do the times of a run count simulated cycles, and not ns? */

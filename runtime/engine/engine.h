@@ -32,6 +32,8 @@ struct engine {
     /* The orchestrator waits for something that is no task, and meanwhile executes submitted tasks; true: something
      * changed.  NULL: other threads do that. */
     bool (*go_on)(struct core *core);
+    /* The orchestrator waits: ptoi_is_still(). */
+    bool (*is_still)(struct core *core);
     const struct running_line *(*lines)(struct core *core, int *count); /* who runs what; NULL: one thread does */
     void (*measure)(struct core *core, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };

@@ -232,6 +232,7 @@ static void wait_outside(struct core *core, int *asks)
         return;
     }
     if (*asks < e->limit + YIELDS + NAPS) *asks += times;
+    if (*asks > e->limit + YIELDS) ptoi_say_outside(core);
     if (*asks > e->limit + YIELDS)
         ptoi_sleep_on(&idle, 0, (int64_t)NAP_NS * (*asks - e->limit - YIELDS), false);
     else if (*asks > e->limit)
@@ -260,6 +261,8 @@ static bool serial_wait(void *context, bool (*is_met)(void *arg), void *arg)
     return true;
 }
 
+static bool serial_is_still(struct core *core) { return !has_work(core) && ptoi_is_still(core); }
+
 static void serial_poke(struct core *core) { (void)core; }
 
 static void serial_begin(struct core *core)
@@ -285,7 +288,7 @@ static void serial_measure(struct core *core, PTORunStats *stats)
             .wait = serial_wait,                                                                                       \
             .runs_in_waits = true},                                                                                    \
     .open = serial_open, .close = serial_close, .begin = serial_begin, .poke = serial_poke, .measure = serial_measure, \
-    .completed = serial_completed, .go_on = serial_go_on
+    .completed = serial_completed, .go_on = serial_go_on, .is_still = serial_is_still
 
 const struct engine ptoi_engine_serial = {.name = "serial", ONE_THREAD};
 const struct engine ptoi_engine_graph = {.name = "graph", ONE_THREAD};

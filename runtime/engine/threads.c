@@ -545,6 +545,7 @@ bool ptoi_threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* m
         } else if (spins < SPINS + YIELDS) {
             ptoi_yield();
         } else {
+            ptoi_say_outside(core);
             store_relaxed(&e->wake_at, core->orch.flow.wake_at); /* relaxed: the swap of the role publishes it */
             ptoi_park_announce(&e->orchestrator);
             const bool again = !may_sleep(core);

@@ -138,6 +138,14 @@ void ptoi_threads_begin(struct core *core)
     for (int i = 0; i < e->lane_count; i++) e->lane[i].has_stopped = false;
 }
 
+static bool is_still(struct core *core)
+{
+    ptoi_threads_take_role(core);
+    const bool is = ptoi_is_still(core);
+    ptoi_threads_leave_role(core, false);
+    return is;
+}
+
 static PTOStatus threads_open(struct core *core) { return open_lanes(core, NULL, NULL); }
 
 const struct engine ptoi_engine_threads = {.name = "threads",
@@ -160,5 +168,6 @@ const struct engine ptoi_engine_threads = {.name = "threads",
                                            .poke = ptoi_threads_poke,
                                            .settle = ptoi_threads_settle,
                                            .completed = ptoi_threads_completed,
+                                           .is_still = is_still,
                                            .lines = ptoi_threads_lines,
                                            .measure = ptoi_threads_measure};

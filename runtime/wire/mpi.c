@@ -9,6 +9,7 @@
  *            Host programs begin no run behind it (api/join.c), and a built program has one; what a later run would
  *            receive is promised by wire.h alone.
  * Tests      test/wire/check_wire.c, check_programs.py, check_later.py */
+#include "mpi_sizes.h"
 #include "mpi_types.h"
 #include "shared/system.h"
 #include "wire.h"
@@ -88,8 +89,9 @@ struct mpi_wire {
     MPI_Comm transfers, failures, passed;
     struct passing given, taken;
     struct reduction ordinary, last;
-    bool is_last_found;      /* and the ordinary reductions are being completed */
-    uint64_t tags;           /* a power of two */
+    bool is_last_found; /* and the ordinary reductions are being completed */
+    struct mpi_tags tags;
+    MPI_Errhandler handler;  /* of MPI_COMM_WORLD, which belongs to a host program */
     MPI_Request *request;    /* of transfers that have not ended */
     struct pending *pending; /* likewise */
     int count, room;
@@ -108,6 +110,7 @@ struct mpi_wire {
 struct pending {
     void *ticket;
     bool is_send;
+    int64_t bytes; /* of a receive; -1 */
 };
 
 static struct mpi_wire *of(struct wire *w) { return (struct mpi_wire *)w; }
@@ -147,7 +150,8 @@ static bool begin_transfer(struct wire *wire, bool is_send, int32_t peer, uint64
 {
     struct mpi_wire *w = of(wire);
     int elements = 1;
-    const int tag = (int)(number & (w->tags - 1));
+    const int64_t bytes = ptoi_mpi_bytes(view, count);
+    const int tag = ptoi_mpi_tag(&w->tags, number, bytes);
     const bool is_plain = count == 1 && ptoi_mpi_is_dense(view, &elements);
     MPI_Datatype type = ptoi_mpi_element(view);
     if (!is_plain) elements = 1;
@@ -155,12 +159,12 @@ static bool begin_transfer(struct wire *wire, bool is_send, int32_t peer, uint64
     if (!is_plain && !ptoi_mpi_type(wire, view, count, &type)) return false;
     MPI_Request *request = &w->request[w->count];
     void *from = count == 1 ? view->ptr : MPI_BOTTOM;
-    const int64_t bytes = is_plain ? (int64_t)elements * pto_bytes_of_(view->type) : INT64_MAX;
-    const int error = is_send ? choose_send(w, peer, bytes)(from, elements, type, peer, tag, w->transfers, request)
+    const int error = is_send ? choose_send(w, peer, is_plain ? bytes : INT64_MAX)(from, elements, type, peer, tag,
+                                                                                   w->transfers, request)
                               : MPI_Irecv(from, elements, type, peer, tag, w->transfers, request);
     if (!is_plain) MPI_Type_free(&type);
     if (!ptoi_mpi_explain(wire, error)) return false;
-    w->pending[w->count++] = (struct pending){ticket, is_send};
+    w->pending[w->count++] = (struct pending){ticket, is_send, is_send ? -1 : bytes};
     return true;
 }
 
@@ -176,22 +180,26 @@ static bool mpi_receive(struct wire *w, int32_t peer, uint64_t tag, const PTOArg
 
 /* Looks at all requests.  Open MPI 4.1 makes progress once where none has ended: MPI_Test looks at its request again
  * behind that, but MPI_Testany leaves that to the next call. */
-static int find_ended(struct mpi_wire *w, int *at, int *any)
+static int find_ended(struct mpi_wire *w, int *at, int *any, MPI_Status *status)
 {
     *at = 0;
-    if (w->count == 1) return MPI_Test(w->request, any, MPI_STATUS_IGNORE);
-    return MPI_Testany(w->count, w->request, at, any, MPI_STATUS_IGNORE);
+    if (w->count == 1) return MPI_Test(w->request, any, status);
+    return MPI_Testany(w->count, w->request, at, any, status);
 }
 
 /* One at a time, because somebody waits for what has ended. */
 static int mpi_progress(struct wire *wire, struct wire_ended *ended, int max)
 {
     struct mpi_wire *w = of(wire);
+    MPI_Status status;
     int at = MPI_UNDEFINED, any = 0;
     if (w->count == 0 || max == 0) return 0;
-    const int error = find_ended(w, &at, &any);
+    if (!w->has_begun_mpi) ptoi_mpi_begin_returning(&w->handler);
+    const int error = find_ended(w, &at, &any, &status);
+    if (!w->has_begun_mpi) ptoi_mpi_end_returning(&w->handler);
     if (!any || at == MPI_UNDEFINED) return 0;
-    ended[0] = (struct wire_ended){w->pending[at].ticket, ptoi_mpi_explain(wire, error)};
+    const struct pending *p = &w->pending[at];
+    ended[0] = (struct wire_ended){p->ticket, ptoi_mpi_end(wire, p->bytes, error, &status)};
     w->request[at] = w->request[--w->count];
     w->pending[at] = w->pending[w->count];
     return 1;
@@ -201,6 +209,7 @@ static void mpi_cancel(struct wire *wire)
 {
     struct mpi_wire *w = of(wire);
     w->has_left_sends |= w->has_sent_small; /* no answer says that they were received */
+    if (!w->has_begun_mpi) ptoi_mpi_begin_returning(&w->handler);
     for (; w->count > 0; w->count--) {
         MPI_Request *request = &w->request[w->count - 1];
         if (w->pending[w->count - 1].is_send) {
@@ -211,6 +220,7 @@ static void mpi_cancel(struct wire *wire)
             MPI_Wait(request, MPI_STATUS_IGNORE);
         }
     }
+    if (!w->has_begun_mpi) ptoi_mpi_end_returning(&w->handler);
 }
 
 /* Tags begin anew with each run, and a small message that nobody received cannot be called back: it stays with the
@@ -515,6 +525,7 @@ static bool begin_mpi(struct mpi_wire *w, char *message, size_t size)
         return false;
     }
     w->has_begun_mpi = !has_begun;
+    if (w->has_begun_mpi) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (threads >= MPI_THREAD_SERIALIZED) return true;
     snprintf(message, size, "this MPI can be called by one thread only");
     return false;
@@ -523,7 +534,6 @@ static bool begin_mpi(struct mpi_wire *w, char *message, size_t size)
 static bool join(struct mpi_wire *w)
 {
     MPI_Comm *const comms[] = {&w->transfers, &w->failures, &w->passed, &w->ordinary.ranks, &w->last.ranks};
-    int *largest = NULL, has_largest = 0;
     for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
         if (!is_fine(MPI_Comm_dup(MPI_COMM_WORLD, comms[i])) ||
             !is_fine(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN)))
@@ -533,9 +543,7 @@ static bool join(struct mpi_wire *w)
     w->early = calloc((size_t)w->wire.ranks, sizeof *w->early);
     w->small = calloc((size_t)w->wire.ranks, sizeof *w->small);
     if (!w->early || !w->small) return false;
-    MPI_Comm_get_attr(w->transfers, MPI_TAG_UB, &largest, &has_largest);
-    const uint64_t most = has_largest ? (uint64_t)*largest + 1 : 1 << 15;
-    for (w->tags = 1; 2 * w->tags <= most;) w->tags *= 2;
+    w->tags = ptoi_mpi_tags(w->transfers);
     return true;
 }
 
@@ -547,7 +555,7 @@ static void stop_yields(struct mpi_wire *w)
     if (w->set_yields) w->yields = w->set_yields(false);
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_4(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_5(char *message, size_t size)
 {
     struct mpi_wire *w = calloc(1, sizeof *w);
     if (!w) {

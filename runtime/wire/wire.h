@@ -9,16 +9,19 @@
 #define PTOI_WIRE_H
 #include <pto/pto_types.h>
 
-/* A transfer that has ended. */
+/* How a transfer has ended.  OTHER_SIZE: of a receive, whose message had more bytes or fewer; what it has got is not
+ * defined.  On some wires such a receive never ends. */
+enum wire_end { WIRE_GOOD, WIRE_BROKEN, WIRE_OTHER_SIZE };
 struct wire_ended {
     void *ticket;
-    bool is_good;
+    enum wire_end how;
 };
 
 /* The answer of a reduction. */
 enum wire_answer { WIRE_WAITS, WIRE_DONE, WIRE_FAILED };
 
 enum { WIRE_REDUCED = 4, WIRE_TEXT = 3072, WIRE_HOST = 64, WIRE_WHY = 256, WIRE_STATUS = 400, WIRE_PART = 64 << 10 };
+enum { WIRE_WORDS = 24, WIRE_NAME = 64, WIRE_FILE = 256 };
 
 /* A failure of a run, as its rank reports it to the others. */
 struct wire_failure {
@@ -28,13 +31,15 @@ struct wire_failure {
     char text[WIRE_TEXT];
 };
 
-/* What a rank does during a run, or the question for it, which has `run` alone. */
+/* What a rank does during a run, or the question for it, which has `run` and `word` alone. */
 struct wire_status {
-    int32_t rank;          /* that sent it */
-    bool is_answer, waits; /* the latter: for another rank, and nothing else is known to run */
-    uint64_t run;          /* of the question */
-    int64_t idle_ns;       /* for so long nothing has happened there */
-    int64_t limit_ns;      /* a kernel runs there, and may for so long; 0: none runs, or there is no watchdog */
+    int32_t rank;              /* that sent it */
+    bool is_answer, waits;     /* the latter: for another rank, and nothing else is known to run */
+    uint64_t run;              /* of the question */
+    int64_t idle_ns;           /* for so long nothing has happened there */
+    int64_t limit_ns;          /* a kernel runs there, and may for so long; 0: none runs, or there is no watchdog */
+    uint64_t word[WIRE_WORDS]; /* what dist/search.h asks, and the answer; */
+    char name[WIRE_NAME], file[WIRE_FILE]; /* likewise */
     char text[WIRE_STATUS];
 };
 
@@ -82,7 +87,7 @@ struct wire_ops {
 };
 
 /* The function of a library that is a wire; the library belongs to one build of the runtime. */
-#define WIRE_SYMBOL "pto_wire_open_4"
+#define WIRE_SYMBOL "pto_wire_open_5"
 /* Joins the ranks of the job.  NULL: `message` says why not. */
 typedef struct wire *wire_open(char *message, size_t size);
 

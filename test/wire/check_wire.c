@@ -1,5 +1,5 @@
 /* check_wire.c - what wire.h promises, asked of a wire: a program that a launcher starts as several ranks.
- * check_wire LIBRARY; exit code 0: the promises hold, and a rank can end as MPI wants it.
+ * check_wire LIBRARY [sizes]; exit code 0: the promises hold, and a rank can end as MPI wants it.
  * check_wire LIBRARY left: of runs that fail while small messages are under way.  Rank 0 prints that the promises hold;
  * the exit code is that of a job that has failed. */
 #include "wire/wire.h"
@@ -9,9 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { SIDE = 64 };
+enum { SIDE = 64, SIZES = 1 << 18 };
 
 static struct wire *wire;
+static bool has_sizes; /* it reports messages of another size; else they do not arrive, and the job could not end */
 
 static void expect(bool is_so, const char *what)
 {
@@ -54,7 +55,7 @@ static void wait_for(int count)
     struct wire_ended ended[4];
     while (count > 0) {
         const int n = wire->ops->progress(wire, ended, 4);
-        for (int k = 0; k < n; k++) expect(ended[k].is_good, "a transfer fails");
+        for (int k = 0; k < n; k++) expect(ended[k].how == WIRE_GOOD, "a transfer fails");
         count -= n;
         if (n == 0) nap();
     }
@@ -145,6 +146,47 @@ static void check_several(void)
             expect(to[0][i * SIDE / 2 + j] == at, "other bytes of the first view arrive");
             expect(to[1][i * SIDE + j] == at + SIDE * SIDE + 1, "other bytes of the second view arrive");
         }
+}
+
+/* A message to the next rank of `sent` bytes, and the receive of `wanted` from the one before; is_late: it begins when
+ * the message may be there. */
+static void pass_sizes(int64_t sent, int64_t wanted, bool is_late)
+{
+    static char from[SIZES], to[SIZES + 1];
+    static const int64_t stride[1] = {1};
+    const PTOArg give = {.ptr = from, .type = PTO_U8, .rank = 1, .shape = &sent, .stride = stride},
+                 take = {.ptr = to, .type = PTO_U8, .rank = 1, .shape = &wanted, .stride = stride};
+    const int32_t next = (wire->rank + 1) % wire->ranks, before = (wire->rank + wire->ranks - 1) % wire->ranks;
+    struct wire_ended ended[2];
+    enum { LOOKS = 20 };
+    static uint64_t tag = 90; /* a send may end before its message was taken */
+    int left = 2;
+    tag++;
+    to[wanted] = 'x';
+    if (!is_late) expect(wire->ops->receive(wire, before, tag, &take, 1, to), "a receive does not begin");
+    expect(wire->ops->send(wire, next, tag, &give, 1, from), "a send does not begin");
+    for (int look = 0; is_late && look < LOOKS; look++, nap()) left -= wire->ops->progress(wire, ended, 1);
+    if (is_late) expect(wire->ops->receive(wire, before, tag, &take, 1, to), "a late receive does not begin");
+    for (; left > 0; nap()) {
+        const int n = wire->ops->progress(wire, ended, 2);
+        for (int k = 0; k < n; k++)
+            expect(ended[k].how == (ended[k].ticket == to && sent != wanted ? WIRE_OTHER_SIZE : WIRE_GOOD),
+                   "a message of another size is taken for one of its size");
+        left -= n;
+    }
+    expect(to[wanted] == 'x', "a message writes behind its receive");
+}
+
+static void check_sizes(void)
+{
+    for (int is_late = 0; is_late < 2; is_late++) {
+        pass_sizes(16, 8, is_late);
+        pass_sizes(8, 16, is_late);
+        pass_sizes(SIZES, 16, is_late);
+        pass_sizes(SIZES, SIZES - 1, is_late);
+        pass_sizes(16, SIZES, is_late);
+        pass_sizes(SIZES, SIZES, is_late);
+    }
 }
 
 /* Small messages whose receives have not begun: not all sends end. */
@@ -248,6 +290,7 @@ static void check_run(uint64_t run)
     check_transfers();
     check_dense();
     check_several();
+    if (has_sizes) check_sizes();
     check_small(run);
     check_status(run);
     expect(!wire->ops->listen(wire, &failure), "a failure is heard that nobody has");
@@ -313,7 +356,8 @@ int main(int argc, char **argv)
 {
     char message[512] = "";
     const bool is_left = argc == 3 && strcmp(argv[2], "left") == 0;
-    void *library = argc == 2 || is_left ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
+    has_sizes = argc == 3 && strcmp(argv[2], "sizes") == 0;
+    void *library = argc == 2 || is_left || has_sizes ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
     void *symbol = library ? dlsym(library, WIRE_SYMBOL) : NULL;
     wire_open *open = NULL;
     memcpy(&open, &symbol, sizeof open);

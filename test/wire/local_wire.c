@@ -188,8 +188,9 @@ static bool take(struct local_wire *w, const struct posted *p, struct wire_ended
         struct message *x = message_at(w->m, p->peer, w->wire.rank, slot);
         if (!x->is_used || x->is_taken || x->is_lost || x->tag != p->tag) continue;
         if (x->looks-- > 0) return false;
-        *ended = (struct wire_ended){p->ticket, x->bytes == bytes_of_all(p->view, p->count)};
-        if (ended->is_good) copy_views(p->view, p->count, x->data, true);
+        const bool is_good = x->bytes == bytes_of_all(p->view, p->count);
+        *ended = (struct wire_ended){p->ticket, is_good ? WIRE_GOOD : WIRE_OTHER_SIZE};
+        if (is_good) copy_views(p->view, p->count, x->data, true);
         x->is_taken = true;
         return true;
     }
@@ -212,7 +213,7 @@ static int local_progress(struct wire *wire, struct wire_ended *ended, int max)
         struct message *x = message_at(w->m, wire->rank, 0, slot);
         if (!x->is_used || !(x->is_taken || x->is_lost || (x->is_early && !x->has_ended))) continue;
         if (x->is_lost) snprintf(wire->why, sizeof wire->why, "the message was lost");
-        if (!x->has_ended) ended[n++] = (struct wire_ended){x->ticket, !x->is_lost};
+        if (!x->has_ended) ended[n++] = (struct wire_ended){x->ticket, x->is_lost ? WIRE_BROKEN : WIRE_GOOD};
         x->has_ended = true;
         x->is_used = !x->is_taken && !x->is_lost;
     }
@@ -466,7 +467,7 @@ static int number_of(const char *name)
     return text ? atoi(text) : 0;
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_4(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_5(char *message, size_t size)
 {
     const struct medium_config given = {.ranks = number_of("PTO_LOCAL_RANKS"),
                                         .slots = 18,

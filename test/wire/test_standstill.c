@@ -1,5 +1,6 @@
 /* test_standstill.c - a kernel that does not return, a rank that does not answer, and ranks that wait for each other,
- * with a watchdog on some rank: every rank has the same failure, which says of each rank what it does. */
+ * with a watchdog on some rank: every rank has the same failure, which says of each rank what it does.  Without one
+ * only what is proved to stand still for ever fails. */
 #include "api/runtime.h"
 #include "local_wire.h"
 #include "unit.h"
@@ -15,7 +16,11 @@ enum fault {
     RANK_IS_DEAF,    /* rank 1: it hears no question, and sends nothing */
     TWO_ARE_DEAF,    /* ranks 0 and 1 */
     RANK_GOES_AWAY,  /* rank 1, when it has answered once, until rank 0 has ended its run */
-    LONG_WORK        /* on rank 1, while rank 2 waits for longer than its watchdog */
+    LONG_WORK,       /* on rank 1, while rank 2 waits for longer than its watchdog */
+    MESSAGE_IS_ODD,  /* that of rank 2, the wire says, though the ranks agree */
+    SLOW_KERNEL,     /* on rank 1: the others wait for longer than a standstill takes */
+    SLOW_PROGRAM,    /* likewise, between two submits */
+    BEGINS_LATE      /* likewise, before its run */
 };
 
 struct shared {
@@ -35,6 +40,7 @@ struct shared {
 
 static struct {
     const struct wire_ops *ops;
+    const struct wire *wire;
     PTORuntime *rt;
     enum fault fault;
     struct shared *shared;
@@ -98,7 +104,18 @@ static bool receive_nothing(struct wire *w, int32_t peer, uint64_t tag, const PT
     return (here.fault == RECEIVE_IS_LOST && w->rank == 2) || here.ops->receive(w, peer, tag, view, count, ticket);
 }
 
-static void nap(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
+static int end_oddly(struct wire *w, struct wire_ended *ended, int max)
+{
+    const int n = here.ops->progress(w, ended, max);
+    for (int k = 0; k < n && here.fault == MESSAGE_IS_ODD && w->rank == 2; k++) ended[k].how = WIRE_OTHER_SIZE;
+    return n;
+}
+
+static void nap(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
+static void nap_on(enum fault fault, const struct wire *w)
+{
+    if (here.fault == fault && w->rank == 1) nap(STILL_NS / 1000000 * 3 / 2);
+}
 
 /* It returns when the run has failed, so the test comes to its end. */
 static int hang(const PTOArg *a)
@@ -106,6 +123,7 @@ static int hang(const PTOArg *a)
     (void)a;
     while (here.fault == KERNEL_HANGS && pto_runtime_status(here.rt) == PTO_OK) nap(1);
     while (here.fault == RANK_GOES_AWAY && !__atomic_load_n(&here.shared->has_ended, __ATOMIC_RELAXED)) nap(1);
+    nap_on(SLOW_KERNEL, here.wire);
     if (here.fault == LONG_WORK) nap(60 * here.shared->slower);
     return 0;
 }
@@ -148,6 +166,7 @@ static void one_after_another(PTORuntime *rt, void *arg)
                              .stride = stride}};
     for (int k = 0; k < (here.fault == LONG_WORK ? TASKS : 1); k++)
         if (pto_submit_task(rt, &stuck, works, 1) < 0) return;
+    nap_on(SLOW_PROGRAM, here.wire);
     pto_submit_task(rt, &copies, needs, 2);
 }
 
@@ -161,6 +180,7 @@ static int run_rank(struct wire *w, int rank, void *arg)
         .rank = 2, .unit = 8, .shape = {SIDE, SIDE}, .cell = {1, SIDE}, .grid = {RANKS, 1}};
     PTOStatus status;
     here.ops = w->ops;
+    here.wire = w;
     here.fault = s->fault;
     here.shared = s;
     here.began = ptoi_clock_ns();
@@ -168,12 +188,14 @@ static int run_rank(struct wire *w, int rank, void *arg)
     ops.give_status = answer_once;
     ops.send = send_nothing;
     ops.receive = receive_nothing;
+    ops.progress = end_oddly;
     w->ops = &ops;
     here.rt = ptoi_create_ranked(
         &(PTOConfig){
             .engine = s->engine, .task_window = 64, .workers = {1, 1, 1, 1}, .watchdog_seconds = s->seconds[rank]},
         &ranks, &status);
     if (!here.rt || ptoi_dist_distribute(here.rt->dist, matrix, &rows) != PTO_OK) return 1;
+    nap_on(BEGINS_LATE, w);
     s->status[rank] = pto_runtime_run(here.rt, one_after_another, matrix);
     snprintf(s->text[rank], sizeof s->text[rank], "%s", pto_last_error(here.rt));
     if (rank == 0) __atomic_store_n(&s->has_ended, true, __ATOMIC_RELAXED);
@@ -203,12 +225,15 @@ static struct shared *run_with(enum fault fault, PTOEngine engine, double first,
                              .slower = slower[k],
                              .seconds = {first * slower[k], second * slower[k], third * slower[k]}};
         s->is_late = fault == KERNEL_HANGS && first > 0 && first == second;
-        if (fault == RANK_GOES_AWAY) s->collects = COLLECTS_EVERYWHERE; /* of a host program */
+        if (fault == RANK_GOES_AWAY || fault == BEGINS_LATE) s->collects = COLLECTS_EVERYWHERE; /* of a host program */
         const int64_t begin = ptoi_clock_ns();
         for (int n = 0; n < RANKS * LOOKS; n++) s->looked[n / LOOKS][n % LOOKS] = begin;
         EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = RANKS, .slots = 5, .seed = 7, .latest = 3}, run_rank, s),
                   0);
-        if (!was_starved(s, first > 0 ? s->seconds[0] : second > 0 ? s->seconds[1] : s->seconds[2])) break;
+        if (first + second + third == 0 || !was_starved(s, first > 0    ? s->seconds[0]
+                                                           : second > 0 ? s->seconds[1]
+                                                                        : s->seconds[2]))
+            break;
     }
     return s;
 }
@@ -319,4 +344,43 @@ TEST(a_rank_that_waits_for_work_does_not_fail)
             EXPECT_EQ(s->status[k], PTO_OK);
         }
     }
+}
+
+/* ---- without a watchdog ------------------------------------------------------------------------------------------ */
+
+TEST(ranks_that_agree_and_cannot_go_on_are_found)
+{
+    for (int engine = 0; engine < 2; engine++) {
+        const struct shared *s = run_with(MESSAGE_IS_ODD, engine ? PTO_ENGINE_SERIAL : PTO_ENGINE_THREADS, 0, 0, 0);
+        for (int k = 0; k < RANKS; k++) {
+            EXPECT_EQ(s->status[k], PTO_ERR_DEADLOCK);
+            EXPECT(strstr(s->text[k], "nothing has happened on any rank for 2 s, and none of them can go on") != NULL);
+            EXPECT(strstr(s->text[k], "\n  rank 2: has a message of another size from rank 1, for task 1") != NULL);
+            EXPECT(strstr(s->text[k], at_end) != NULL);
+        }
+    }
+}
+
+static void expect_end(enum fault fault)
+{
+    for (int engine = 0; engine < 2; engine++) {
+        const struct shared *s = run_with(fault, engine ? PTO_ENGINE_SERIAL : PTO_ENGINE_THREADS, 0, 0, 0);
+        for (int k = 0; k < RANKS; k++) {
+            if (s->status[k] != PTO_OK) fprintf(stderr, "rank %d: %s\n", k, s->text[k]);
+            EXPECT_EQ(s->status[k], PTO_OK);
+        }
+    }
+}
+
+TEST(a_long_kernel_is_waited_for)
+{
+    expect_end(SLOW_KERNEL);
+}
+TEST(a_slow_program_is_waited_for)
+{
+    expect_end(SLOW_PROGRAM);
+}
+TEST(a_rank_that_begins_late_is_waited_for)
+{
+    expect_end(BEGINS_LATE);
 }
