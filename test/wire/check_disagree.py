@@ -91,7 +91,7 @@ CASES = [
     ("large", (1, 0), (200, 0), "mix(B[0", "extent 0 of parameter 0 is 1 and 200"),
     ("empty", (4, 4), (4, 5), "mix(p", "extent 0 of parameter 0 is 4 and 5"),
     ("made", (4, 4), (4, 5), "fill(out p", "extent 0 of the new buffer of parameter 0 is 4 and 5"),
-    ("one", (4, 1), (4, 2), "step ops[1]", "stride 0 of parameter 0 is 64 and 128"),
+    ("one", (4, 1), (4, 2), "step ops[1]", "another form of parameter 0"),
     ("tile", (4, 1), (4, 2), "step 2 + i", "stride 0 of parameter 0 is 128 and 192"),
     ("ends", (4, 4), (4, 5), "in 0 .. ops[1]", "the program asks for the end of the program and a task"),
     ("ends", (4, 5), (4, 4), "in 0 .. ops[1]", "the program asks for a task and the end of the program"),
