@@ -1,0 +1,370 @@
+/* skipped_strips.c - iterations of a loop that other ranks execute, and of which this rank needs nothing.
+ *
+ * Idea       a loop of calls whose parameters move by constant steps is offered in strips (pto_strip.h).  The offer is
+ *            compared once with what is known of the last task of each kernel (known_box.h, known_step.h): from then on
+ *            the tasks of an iteration are a few numbers, where their tensors begin and their scalars, which say what
+ *            skipped.c and hold.c read from parameters.  Iterations are skipped up to the first one that concerns this
+ *            rank, or has to be looked at: the loop submits that one, as if nothing had been offered.
+ * Owner      the orchestrator.
+ * Invariant  the steps, the numbers and the states of the tensors are those that single tasks leave, so ranks agree
+ *            whatever they skip in strips.  An iteration is skipped as a whole.
+ * Blocks     while the heap is full.
+ * Tests      test/wire/test_skipped_strips.c, stress_skipped.c */
+#include "skipped.h"
+#include "shared/strip.h"
+
+/* Shorter strips cost more than single tasks.  A loop in which this rank has something to do makes an offer after so
+ * many iterations at last. */
+enum { WORTH_IT = 4, MOST_GAP = 16 };
+/* What the tasks of an iteration have for themselves, at most: a word of each parameter, and the ranks. */
+enum { ITERATION_WORDS = PTO_STRIP_PARAMS + PTO_STRIP_CALLS };
+enum { MOST_STEP = 1 << FORM_AT_BITS /* of a tensor from one iteration to the next: no product overflows */ };
+
+enum what {
+    TILE,   /* of a tensor that has homes */
+    BEFORE, /* a buffer that a task before the loop has made */
+    OWN,    /* one that this iteration makes */
+    NUMBER  /* a scalar */
+};
+
+/* A parameter that an iteration has a word of. */
+struct moving {
+    enum what what;
+    uint8_t kind;
+    int32_t home;          /* in the iteration that is looked at; not of a NUMBER */
+    int32_t maker;         /* of OWN: the call */
+    struct known_box *box; /* of a TILE */
+    uint64_t key;          /* of the word, */
+    struct strip_arg word; /* which grows */
+};
+
+/* A call of the body. */
+struct skipped_call {
+    struct known_kernel *known;
+    const PTOSite *site;
+    int32_t first, end; /* of its movings */
+    uint32_t reads;     /* a bit for each call whose buffer it reads, if that is held back */
+    int32_t runs;       /* in the iteration that is looked at; NO_HOME: the task is held back */
+    bool makes_buffers;
+};
+
+/* A buffer that each iteration makes. */
+struct own_buffer {
+    const PTOTaskParam *made;
+    const struct known_made *known;
+    int32_t maker;
+};
+
+struct skipped_loop {
+    struct dist *d;
+    const PTOStripCall *calls;
+    int32_t count, movings, buffers;
+    uint32_t held; /* a bit for each call of the iteration that is held back */
+    struct skipped_call call[PTO_STRIP_CALLS];
+    struct moving moving[PTO_STRIP_PARAMS];
+    struct own_buffer buffer[PTO_STRIP_PARAMS];
+};
+
+/* ---- the offer --------------------------------------------------------------------------------------------------- */
+
+static struct moving *add(struct skipped_loop *l, enum what what, const PTOTaskParam *p, uint64_t key, uint64_t word,
+                          int64_t step)
+{
+    struct moving *const m = &l->moving[l->movings++];
+    m->what = what;
+    m->kind = p->kind;
+    m->home = NO_HOME;
+    m->box = NULL;
+    m->key = key;
+    m->word.value = (int64_t)word;
+    m->word.step = step;
+    m->word.test = 0;
+    return m;
+}
+
+static bool add_tile(struct skipped_loop *l, const PTOTaskParam *p, int64_t step, struct known_box *box)
+{
+    if (ptoi_known_form(p) != box->form || !ptoi_known_box_is_like(box, p) || p->kind == PTO_PARAM_ACC ||
+        step <= -MOST_STEP || step >= MOST_STEP)
+        return false;
+    add(l, TILE, p, box->key_of_begin, (uint64_t)(box->first + p->at * box->step), step * box->step)->box = box;
+    return true;
+}
+
+static bool add_number(struct skipped_loop *l, const PTOTaskParam *p, int64_t step, uint64_t key)
+{
+    if (p->kind != PTO_PARAM_SCALAR || (step != 0 && p->type != PTO_I64 && !(p->flags & PTO_IS_TEST_))) return false;
+    struct moving *const m = add(l, NUMBER, p, key, (uint64_t)p->value.i64, step);
+    m->word.limit = p->at;
+    m->word.test = p->flags;
+    return true;
+}
+
+/* The buffer of an iteration that the parameter names; NULL: none. */
+static const struct own_buffer *find_own(const struct skipped_loop *l, const PTOTaskParam *p)
+{
+    for (int32_t i = 0; i < l->buffers; i++)
+        if (l->buffer[i].made->ref == p->ref) return &l->buffer[i];
+    return NULL;
+}
+
+static bool add_made(struct skipped_loop *l, const PTOTaskParam *p, int64_t step, int32_t index,
+                     const struct known_kernel *known)
+{
+    const struct known_made *const form = &known->made[index];
+    const struct own_buffer *const own = p->ref ? find_own(l, p) : NULL;
+    const uint64_t key = known->step.key[index];
+    if (step != 0 || ptoi_known_form(p) != form->form || !ptoi_known_made_is_like(form, p)) return false;
+    if (own) {
+        if (!ptoi_known_made_is_same(form, own->known)) return false;
+        const uint64_t number = l->d->tensors + (uint64_t)(own - l->buffer);
+        add(l, OWN, p, key, asked_head(ASKED_BOX, index, p->rank + 1, p->kind, (uint32_t)number), 0)->maker =
+            own->maker; /* its step is the number of buffers, when these are known */
+        return true;
+    }
+    const struct skipped_made m = ptoi_dist_look_at_made(l->d, p, index, form);
+    if (m.word == 0) return false;
+    add(l, BEFORE, p, key, m.word, 0)->home = m.home;
+    return true;
+}
+
+/* Each iteration makes it anew, and it ends there. */
+static bool add_own(struct skipped_loop *l, const PTOTaskParam *p, int64_t step, int32_t call,
+                    const struct known_made *known)
+{
+    if (!(p->flags & PTO_IS_PRIVATE_) || l->d->core->orch.buffers.scope_policy == PTO_SCOPE_OUTERMOST || step != 0 ||
+        ptoi_known_form(p) != known->form || !ptoi_known_made_is_like(known, p) || find_own(l, p))
+        return false;
+    l->buffer[l->buffers++] = (struct own_buffer){.made = p, .known = known, .maker = call};
+    return true;
+}
+
+/* The parameter of the first iteration; false: it is not like the last one. */
+static bool add_param(struct skipped_loop *l, int32_t call, int32_t index)
+{
+    const PTOStripCall *const c = &l->calls[call];
+    struct known_kernel *const known = l->call[call].known;
+    const PTOTaskParam *p = &c->params[index];
+    const int64_t step = c->step[index];
+    const uint8_t kind = known->step.kind[index];
+    PTOTaskParam named;
+    if (p->ref && (p->kind == PTO_PARAM_INPUT || p->kind == PTO_PARAM_INOUT)) {
+        named = *p;
+        memcpy(&named.buffer, p->ref, sizeof named.buffer);
+        p = &named;
+    }
+    switch (kind) {
+    case TENSOR_KIND: return add_tile(l, p, step, &known->box[index]);
+    case MADE_KIND: return add_made(l, p, step, index, known);
+    case NEW_KIND: return add_own(l, &c->params[index], step, call, &known->made[index]);
+    case PTO_PARAM_SCALAR: return add_number(l, p, step, known->step.key[index]);
+    default: return kind == PTO_PARAM_PRIORITY && p->kind == kind;
+    }
+}
+
+/* A task that is held back reads tiles of other ranks, and numbers; hold.c. */
+static bool may_hold(const struct skipped_loop *l, const struct skipped_call *call)
+{
+    for (int32_t i = call->first; i < call->end; i++) {
+        const struct moving *const m = &l->moving[i];
+        if (m->what != NUMBER && (m->what != TILE || m->kind != PTO_PARAM_INPUT)) return false;
+    }
+    return true;
+}
+
+static bool add_call(struct skipped_loop *l, int32_t index, int32_t *held)
+{
+    const PTOStripCall *const c = &l->calls[index];
+    struct skipped_call *const call = &l->call[index];
+    if (!c->kernel || !c->params || !c->step || !c->site) return false;
+    struct known_kernel *const known = ptoi_known_boxes_of(&l->d->known, c->kernel);
+    if (!known || l->movings + l->buffers + c->count > PTO_STRIP_PARAMS) return false;
+    const int32_t ranks = known->makes_buffers ? 0 : 1 + *held;
+    if (!ptoi_known_step_is_there(&known->step, &l->d->asked, c->count, ranks)) return false;
+    const int32_t buffers = l->buffers;
+    *call = (struct skipped_call){.known = known, .site = &c->site->site, .first = l->movings, .runs = NO_HOME};
+    for (int32_t i = 0; i < c->count; i++)
+        if (!add_param(l, index, i)) return false;
+    call->end = l->movings;
+    call->makes_buffers = l->buffers > buffers;
+    if (call->makes_buffers != known->makes_buffers || (call->makes_buffers && !may_hold(l, call))) return false;
+    *held = call->makes_buffers ? *held + 1 : 0;
+    return true;
+}
+
+/* false: it is not like the last tasks of its kernels. */
+static bool add_calls(struct skipped_loop *l)
+{
+    int32_t held = 0;
+    l->movings = l->buffers = 0;
+    for (int32_t c = 0; c < l->count; c++)
+        if (!add_call(l, c, &held)) return false;
+    for (int32_t i = 0; i < l->movings; i++)
+        if (l->moving[i].what == OWN) l->moving[i].word.step = (int64_t)((uint64_t)l->buffers << 32);
+    return held == 0;
+}
+
+/* ---- an iteration ------------------------------------------------------------------------------------------------ */
+
+/* false: it concerns this rank, or has to be looked at. */
+static inline bool pass_tile(const struct dist *d, struct moving *m, uint64_t begin)
+{
+    m->home = ptoi_known_box_near_home(m->box, begin, d->ranks);
+    if (PTO_RARE_(m->home < 0 || m->home == d->me)) return false;
+    if (m->kind == PTO_PARAM_INPUT) return true;
+    const struct tensor *const t = m->box->tensor;
+    return !t->is_everywhere && t->is_written && !(t->copies.all.first && ptoi_dist_has_copies(d, m->box, begin));
+}
+
+static inline bool pass_own(const struct skipped_loop *l, struct skipped_call *call, struct moving *m)
+{
+    m->home = l->call[m->maker].runs;
+    if (m->home != NO_HOME) return true;
+    call->reads |= 1u << m->maker;
+    return m->kind == PTO_PARAM_INPUT;
+}
+
+/* Does a piece go from a home to the rank, or back, and this rank has to know it? */
+static bool is_message(const struct skipped_loop *l, const struct skipped_call *call, int32_t runs)
+{
+    for (const struct moving *m = &l->moving[call->first]; m < &l->moving[call->end]; m++)
+        if (m->what != NUMBER && m->home != NO_HOME && m->home != runs &&
+            ptoi_copies_keep(&l->d->copies, m->home, runs))
+            return true;
+    return false;
+}
+
+/* The tasks that are held back are executed by the rank, too. */
+static __attribute__((noinline)) bool place_held(struct skipped_loop *l, const struct skipped_call *next,
+                                                 struct own_words *own)
+{
+    if (next->reads != l->held) return false; /* some have another rank */
+    for (struct skipped_call *call = l->call; call < next; call++) {
+        if (!(l->held & 1u << (call - l->call))) continue;
+        if (is_message(l, call, next->runs)) return false;
+        call->runs = next->runs;
+        ptoi_dist_add_own(own, (uint64_t)next->runs, ptoi_known_step_rank_key());
+    }
+    l->held = 0;
+    return true;
+}
+
+/* Iteration k. */
+static inline bool pass_call(struct skipped_loop *l, struct skipped_call *call, int64_t k)
+{
+    struct dist *const d = l->d;
+    struct known_kernel *const known = call->known;
+    const int32_t usual = known->usual;
+    uint64_t *const begin = ptoi_ask_next(&d->asked);
+    struct own_words own = {.next = begin, .sum = known->step.sum};
+    int32_t runs = NO_HOME, others = 0;
+    call->reads = 0;
+    for (struct moving *m = &l->moving[call->first]; m < &l->moving[call->end]; m++) {
+        const uint64_t word = (uint64_t)ptoi_strip_scalar(&m->word, k);
+        if (m->what != NUMBER) {
+            if (m->what == TILE ? !pass_tile(d, m, word) : m->what == OWN && !pass_own(l, call, m)) return false;
+            if (m->kind != PTO_PARAM_INPUT && runs == NO_HOME) runs = m->home;
+            if (m->home != NO_HOME) others |= m->home ^ usual;
+        }
+        ptoi_dist_add_own(&own, word, m->key);
+    }
+    if (call->makes_buffers) {
+        l->held |= 1u << (call - l->call);
+    } else {
+        if (runs == NO_HOME || ((others || runs != usual) && is_message(l, call, runs))) return false;
+        known->usual = call->runs = runs;
+        if (l->held && !place_held(l, call, &own)) return false;
+        ptoi_dist_add_own(&own, (uint64_t)runs, ptoi_known_step_rank_key());
+    }
+    ptoi_dist_skip_step(d, known, call->site, own.sum, (uint64_t)(own.next - begin));
+    return true;
+}
+
+/* false: nothing has changed. */
+static inline bool skip_iteration(struct skipped_loop *l, int64_t k)
+{
+    struct dist *const d = l->d;
+    const uint64_t steps = d->steps, hash = d->hash, begin = d->asked.begin;
+    l->held = 0;
+    for (int32_t c = 0; c < l->count; c++) {
+        struct skipped_call *const call = &l->call[c];
+        call->runs = NO_HOME;
+        if (PTO_RARE_(!pass_call(l, call, k))) {
+            d->steps = steps;
+            d->hash = hash;
+            d->asked.begin = d->asked.end = begin;
+            return false;
+        }
+    }
+    for (int32_t c = 0; c < l->count; c++) d->tasks_of[l->call[c].runs]++;
+    return true;
+}
+
+/* ---- the loop ---------------------------------------------------------------------------------------------------- */
+
+/* The buffers of an iteration, as the first one has them: where there is no room for them, this rank finds it as it
+ * finds it with single tasks. */
+static bool has_room(const struct skipped_loop *l)
+{
+    struct dist *const d = l->d;
+    PTOStatus status = PTO_OK;
+    if (ptoi_orch_scope_begin(&d->core->orch) == PTO_SCOPE_CURRENT) return false;
+    for (int32_t i = 0; i < l->buffers && status == PTO_OK; i++) {
+        const PTOTaskParam *const p = l->buffer[i].made;
+        void *base;
+        status = d->local.alloc(d->rt, p->scope, l->buffer[i].known->bytes, p->name, &base);
+    }
+    return ptoi_orch_scope_end(&d->core->orch) == PTO_OK && status == PTO_OK;
+}
+
+/* So many iterations make theirs. */
+static void count_buffers(const struct skipped_loop *l, int64_t times)
+{
+    struct orchestrator_stats *const stats = &l->d->core->orch.run.stats;
+    stats->scopes += times;
+    stats->allocations += times * l->buffers;
+    for (int32_t i = 0; i < l->buffers; i++) stats->allocated_bytes += times * l->buffer[i].known->bytes;
+}
+
+/* So many iterations may be skipped at most: then the hashes are compared, or the forms are written again. */
+static int64_t most_iterations(const struct skipped_loop *l)
+{
+    const struct dist *const d = l->d;
+    int64_t most = (int64_t)(COMPARED_STEPS - (d->steps - d->compared)) / l->count;
+    for (int32_t c = 0; c < l->count; c++) {
+        const int64_t words = (int64_t)(l->call[c].known->step.last_use - d->asked.begin) / ITERATION_WORDS;
+        if (words < most) most = words;
+    }
+    return most;
+}
+
+static int64_t skip(struct skipped_loop *l, int64_t iterations)
+{
+    struct dist *const d = l->d;
+    const int64_t most = most_iterations(l), end = iterations < most ? iterations : most;
+    int64_t k = 0;
+    while (k < end && skip_iteration(l, k)) k++;
+    if (k == 0) return 0;
+    const int64_t tasks = load_relaxed(&d->tasks) + k * l->count; /* relaxed: see dist.h */
+    store_relaxed(&d->tasks, tasks);                              /* likewise */
+    d->number = tasks - 1;
+    d->tensors += (uint32_t)(k * l->buffers);
+    if (l->buffers > 0) {
+        if (!has_room(l)) return k; /* the run has failed */
+        count_buffers(l, k - 1);
+    }
+    return k;
+}
+
+int64_t ptoi_dist_skip_strips(struct dist *d, int64_t iterations, const PTOStripCall *calls, int32_t count)
+{
+    struct skipped_loop l;
+    int32_t *const gap = &d->core->orch.fast.open->offer_gap;
+    l.d = d;
+    l.calls = calls;
+    l.count = count;
+    const bool may_skip = count <= PTO_STRIP_CALLS && d->held_count == 0 && ptoi_dist_may_skip(d) && add_calls(&l);
+    const int64_t skipped = may_skip ? skip(&l, iterations) : 0;
+    *gap = skipped >= WORTH_IT || skipped == iterations ? 1 : *gap < MOST_GAP ? 2 * *gap : MOST_GAP;
+    return skipped;
+}
