@@ -2,9 +2,10 @@
  *
  * Idea       a loop of calls whose parameters move by constant steps is offered in strips (pto_strip.h).  The offer is
  *            compared once with what is known of the last task of each kernel (known_box.h, known_step.h): from then on
- *            the tasks of an iteration are a few numbers, where their tensors begin and their scalars, which say what
- *            skipped.c and hold.c read from parameters.  Iterations are skipped up to the first one that concerns this
- *            rank, or has to be looked at: the loop submits that one, as if nothing had been offered.
+ *            the tasks of an iteration are a few numbers, where their tensors begin and their scalars.  An iteration is
+ *            passed as skipped.c and hold.c pass its tasks; those behind it are like it up to the first whose tensors
+ *            lie in other cells, and they only leave their words.  The first iteration that concerns this rank, or has
+ *            to be looked at, is the loop's, which submits it as if nothing had been offered.
  * Owner      the orchestrator.
  * Invariant  the steps, the numbers and the states of the tensors are those that single tasks leave, so ranks agree
  *            whatever they skip in strips.  An iteration is skipped as a whole.
@@ -16,9 +17,10 @@
 /* Shorter strips cost more than single tasks.  A loop in which this rank has something to do makes an offer after so
  * many iterations at last. */
 enum { WORTH_IT = 4, MOST_GAP = 16 };
-/* What the tasks of an iteration have for themselves, at most: a word of each parameter, and the ranks. */
-enum { ITERATION_WORDS = PTO_STRIP_PARAMS + PTO_STRIP_CALLS };
-enum { MOST_STEP = 1 << FORM_AT_BITS /* of a tensor from one iteration to the next: no product overflows */ };
+/* Of a tensor from one iteration to the next, and bits of the elements of one that moves straight: no product
+ * overflows. */
+enum { MOST_STEP = 1 << FORM_AT_BITS, MOST_BITS = 48 };
+_Static_assert(COMPARED_STEPS < 1 << (63 - MOST_BITS), "the iterations of a strip");
 
 enum what {
     TILE,   /* of a tensor that has homes */
@@ -34,18 +36,25 @@ struct moving {
     int32_t home;          /* in the iteration that is looked at; not of a NUMBER */
     int32_t maker;         /* of OWN: the call */
     struct known_box *box; /* of a TILE */
+    bool is_straight;      /* where it moves so many rows down and columns to the right: */
+    uint64_t down, right;
     uint64_t key;          /* of the word, */
-    struct strip_arg word; /* which grows */
+    struct strip_arg word; /* which grows, */
+    uint64_t now;          /* and is this in the iteration that is looked at */
 };
 
 /* A call of the body. */
 struct skipped_call {
     struct known_kernel *known;
     const PTOSite *site;
-    int32_t first, end; /* of its movings */
-    uint32_t reads;     /* a bit for each call whose buffer it reads, if that is held back */
-    int32_t runs;       /* in the iteration that is looked at; NO_HOME: the task is held back */
+    struct moving *first, *end;
     bool makes_buffers;
+    uint64_t growth; /* of `sum`, from one iteration to the next */
+    /* in the iteration that is looked at */
+    uint32_t reads; /* a bit for each call whose buffer it reads, if that is held back */
+    int32_t runs;   /* NO_HOME: the task is held back */
+    int32_t ranks;  /* that the step names: its own, and those of tasks that were held back; all are `runs` */
+    uint64_t sum;   /* of its words, each times its key */
 };
 
 /* A buffer that each iteration makes. */
@@ -82,12 +91,28 @@ static struct moving *add(struct skipped_loop *l, enum what what, const PTOTaskP
     return m;
 }
 
+/* By rows and columns that are as near as can be. */
+static void find_direction(struct moving *m)
+{
+    const struct known_box *const b = m->box;
+    const uint64_t size = b->cell.size, apart = (uint64_t)(m->word.step < 0 ? -m->word.step : m->word.step);
+    m->is_straight = size > 0 && apart < b->elements && b->elements < UINT64_C(1) << MOST_BITS;
+    if (!m->is_straight) return;
+    m->down = ptoi_divide(apart, b->cell.inverse_of_size);
+    if (apart - m->down * size > size / 2) m->down++;
+    m->right = apart - m->down * size;
+    if (m->word.step < 0) m->down = 0 - m->down, m->right = 0 - m->right;
+}
+
 static bool add_tile(struct skipped_loop *l, const PTOTaskParam *p, int64_t step, struct known_box *box)
 {
     if (ptoi_known_form(p) != box->form || !ptoi_known_box_is_like(box, p) || p->kind == PTO_PARAM_ACC ||
         step <= -MOST_STEP || step >= MOST_STEP)
         return false;
-    add(l, TILE, p, box->key_of_begin, (uint64_t)(box->first + p->at * box->step), step * box->step)->box = box;
+    struct moving *const m =
+        add(l, TILE, p, box->key_of_begin, (uint64_t)(box->first + p->at * box->step), step * box->step);
+    m->box = box;
+    find_direction(m);
     return true;
 }
 
@@ -163,12 +188,10 @@ static bool add_param(struct skipped_loop *l, int32_t call, int32_t index)
 }
 
 /* A task that is held back reads tiles of other ranks, and numbers; hold.c. */
-static bool may_hold(const struct skipped_loop *l, const struct skipped_call *call)
+static bool may_hold(const struct skipped_call *call)
 {
-    for (int32_t i = call->first; i < call->end; i++) {
-        const struct moving *const m = &l->moving[i];
+    for (const struct moving *m = call->first; m < call->end; m++)
         if (m->what != NUMBER && (m->what != TILE || m->kind != PTO_PARAM_INPUT)) return false;
-    }
     return true;
 }
 
@@ -182,12 +205,12 @@ static bool add_call(struct skipped_loop *l, int32_t index, int32_t *held)
     const int32_t ranks = known->makes_buffers ? 0 : 1 + *held;
     if (!ptoi_known_step_is_there(&known->step, &l->d->asked, c->count, ranks)) return false;
     const int32_t buffers = l->buffers;
-    *call = (struct skipped_call){.known = known, .site = &c->site->site, .first = l->movings, .runs = NO_HOME};
+    *call = (struct skipped_call){.known = known, .site = &c->site->site, .first = &l->moving[l->movings]};
     for (int32_t i = 0; i < c->count; i++)
         if (!add_param(l, index, i)) return false;
-    call->end = l->movings;
+    call->end = &l->moving[l->movings];
     call->makes_buffers = l->buffers > buffers;
-    if (call->makes_buffers != known->makes_buffers || (call->makes_buffers && !may_hold(l, call))) return false;
+    if (call->makes_buffers != known->makes_buffers || (call->makes_buffers && !may_hold(call))) return false;
     *held = call->makes_buffers ? *held + 1 : 0;
     return true;
 }
@@ -199,21 +222,43 @@ static bool add_calls(struct skipped_loop *l)
     l->movings = l->buffers = 0;
     for (int32_t c = 0; c < l->count; c++)
         if (!add_call(l, c, &held)) return false;
-    for (int32_t i = 0; i < l->movings; i++)
-        if (l->moving[i].what == OWN) l->moving[i].word.step = (int64_t)((uint64_t)l->buffers << 32);
+    for (struct skipped_call *call = l->call; call < l->call + l->count; call++)
+        for (struct moving *m = call->first; m < call->end; m++) {
+            if (m->what == OWN) m->word.step = (int64_t)((uint64_t)l->buffers << 32);
+            call->growth += (uint64_t)m->word.step * m->key;
+        }
     return held == 0;
 }
 
-/* ---- an iteration ------------------------------------------------------------------------------------------------ */
+/* ---- which iterations are skipped -------------------------------------------------------------------------------- */
 
-/* false: it concerns this rank, or has to be looked at. */
-static inline bool pass_tile(const struct dist *d, struct moving *m, uint64_t begin)
+/* How many iterations, at most `most`, the tile begins in the cell where it begins now.  It moves straight: rows and
+ * columns grow by constant steps, so all of them begin there if the last one does. */
+static int64_t stays(const struct moving *m, int64_t most)
 {
-    m->home = ptoi_known_box_near_home(m->box, begin, d->ranks);
+    const struct known_cell *const c = &m->box->cell;
+    const uint64_t begin = m->now - c->begin, row = ptoi_divide(begin, c->inverse_of_size),
+                   column = begin - row * c->size;
+    if (row >= c->rows || column >= c->columns) return 1;
+    while (most > 1 &&
+           (row + m->down * (uint64_t)(most - 1) >= c->rows || column + m->right * (uint64_t)(most - 1) >= c->columns))
+        most /= 2;
+    return most;
+}
+
+/* false: it concerns this rank, or has to be looked at.  Else *alike may become less. */
+static inline bool pass_tile(const struct dist *d, struct moving *m, int64_t *alike)
+{
+    if (m->word.step == 0 && m->home != NO_HOME) return true; /* an iteration that is skipped changes nothing here */
+    m->home = ptoi_known_box_near_home(m->box, m->now, d->ranks);
     if (PTO_RARE_(m->home < 0 || m->home == d->me)) return false;
+    if (*alike > 1 && m->word.step != 0) *alike = m->is_straight ? stays(m, *alike) : 1;
     if (m->kind == PTO_PARAM_INPUT) return true;
     const struct tensor *const t = m->box->tensor;
-    return !t->is_everywhere && t->is_written && !(t->copies.all.first && ptoi_dist_has_copies(d, m->box, begin));
+    if (t->is_everywhere || !t->is_written) return false;
+    if (!t->copies.all.first) return true;
+    if (m->word.step != 0) *alike = 1;
+    return !ptoi_dist_has_copies(d, m->box, m->now);
 }
 
 static inline bool pass_own(const struct skipped_loop *l, struct skipped_call *call, struct moving *m)
@@ -227,7 +272,7 @@ static inline bool pass_own(const struct skipped_loop *l, struct skipped_call *c
 /* Does a piece go from a home to the rank, or back, and this rank has to know it? */
 static bool is_message(const struct skipped_loop *l, const struct skipped_call *call, int32_t runs)
 {
-    for (const struct moving *m = &l->moving[call->first]; m < &l->moving[call->end]; m++)
+    for (const struct moving *m = call->first; m < call->end; m++)
         if (m->what != NUMBER && m->home != NO_HOME && m->home != runs &&
             ptoi_copies_keep(&l->d->copies, m->home, runs))
             return true;
@@ -235,69 +280,85 @@ static bool is_message(const struct skipped_loop *l, const struct skipped_call *
 }
 
 /* The tasks that are held back are executed by the rank, too. */
-static __attribute__((noinline)) bool place_held(struct skipped_loop *l, const struct skipped_call *next,
-                                                 struct own_words *own)
+static __attribute__((noinline)) bool place_held(struct skipped_loop *l, struct skipped_call *next)
 {
     if (next->reads != l->held) return false; /* some have another rank */
     for (struct skipped_call *call = l->call; call < next; call++) {
         if (!(l->held & 1u << (call - l->call))) continue;
         if (is_message(l, call, next->runs)) return false;
         call->runs = next->runs;
-        ptoi_dist_add_own(own, (uint64_t)next->runs, ptoi_known_step_rank_key());
+        next->ranks++;
     }
     l->held = 0;
     return true;
 }
 
-/* Iteration k. */
-static inline bool pass_call(struct skipped_loop *l, struct skipped_call *call, int64_t k)
+/* A call of iteration k. */
+static inline bool pass_call(struct skipped_loop *l, struct skipped_call *call, int64_t k, int64_t *alike)
 {
-    struct dist *const d = l->d;
-    struct known_kernel *const known = call->known;
-    const int32_t usual = known->usual;
-    uint64_t *const begin = ptoi_ask_next(&d->asked);
-    struct own_words own = {.next = begin, .sum = known->step.sum};
+    const struct dist *const d = l->d;
+    const int32_t usual = call->known->usual;
+    uint64_t sum = call->known->step.sum;
     int32_t runs = NO_HOME, others = 0;
     call->reads = 0;
-    for (struct moving *m = &l->moving[call->first]; m < &l->moving[call->end]; m++) {
-        const uint64_t word = (uint64_t)ptoi_strip_scalar(&m->word, k);
-        if (m->what != NUMBER) {
-            if (m->what == TILE ? !pass_tile(d, m, word) : m->what == OWN && !pass_own(l, call, m)) return false;
+    for (struct moving *m = call->first; m < call->end; m++) {
+        m->now = (uint64_t)ptoi_strip_scalar(&m->word, k);
+        if (m->what == NUMBER) {
+            if (m->word.test) *alike = 1;
+        } else {
+            if (m->what == TILE ? !pass_tile(d, m, alike) : m->what == OWN && !pass_own(l, call, m)) return false;
             if (m->kind != PTO_PARAM_INPUT && runs == NO_HOME) runs = m->home;
             if (m->home != NO_HOME) others |= m->home ^ usual;
         }
-        ptoi_dist_add_own(&own, word, m->key);
+        sum += m->now * m->key;
     }
+    call->runs = runs;
+    call->ranks = 0;
     if (call->makes_buffers) {
         l->held |= 1u << (call - l->call);
     } else {
         if (runs == NO_HOME || ((others || runs != usual) && is_message(l, call, runs))) return false;
-        known->usual = call->runs = runs;
-        if (l->held && !place_held(l, call, &own)) return false;
-        ptoi_dist_add_own(&own, (uint64_t)runs, ptoi_known_step_rank_key());
+        call->known->usual = runs;
+        call->ranks = 1;
+        if (l->held && !place_held(l, call)) return false;
+        sum += (uint64_t)call->ranks * (uint64_t)runs * ptoi_known_step_rank_key();
     }
-    ptoi_dist_skip_step(d, known, call->site, own.sum, (uint64_t)(own.next - begin));
+    call->sum = sum;
     return true;
 }
 
-/* false: nothing has changed. */
-static inline bool skip_iteration(struct skipped_loop *l, int64_t k)
+/* How many iterations from iteration k on, at most `most`, are skipped, as they have the same homes; 0: it concerns
+ * this rank, or has to be looked at. */
+static inline int64_t pass_iteration(struct skipped_loop *l, int64_t k, int64_t most)
 {
-    struct dist *const d = l->d;
-    const uint64_t steps = d->steps, hash = d->hash, begin = d->asked.begin;
+    int64_t alike = most;
     l->held = 0;
-    for (int32_t c = 0; c < l->count; c++) {
-        struct skipped_call *const call = &l->call[c];
-        call->runs = NO_HOME;
-        if (PTO_RARE_(!pass_call(l, call, k))) {
-            d->steps = steps;
-            d->hash = hash;
-            d->asked.begin = d->asked.end = begin;
-            return false;
-        }
+    for (struct skipped_call *call = l->call; call < l->call + l->count; call++)
+        if (PTO_RARE_(!pass_call(l, call, k, &alike))) return 0;
+    return alike;
+}
+
+/* ---- what they leave --------------------------------------------------------------------------------------------- */
+
+static inline void write_step(struct dist *d, struct skipped_call *call)
+{
+    uint64_t *const begin = ptoi_ask_next(&d->asked), *own = begin;
+    for (struct moving *m = call->first; m < call->end; m++) {
+        *own++ = m->now;
+        m->now += (uint64_t)m->word.step;
     }
-    for (int32_t c = 0; c < l->count; c++) d->tasks_of[l->call[c].runs]++;
-    return true;
+    for (int32_t i = 0; i < call->ranks; i++) *own++ = (uint64_t)call->runs;
+    ptoi_dist_skip_step(d, call->known, call->site, call->sum, (uint64_t)(own - begin));
+    call->sum += call->growth;
+}
+
+/* So many iterations are skipped that begin with the one that was passed. */
+static void write_steps(struct skipped_loop *l, int64_t times)
+{
+    struct skipped_call *const end = l->call + l->count;
+    for (int64_t k = 0; k < times; k++)
+        for (struct skipped_call *call = l->call; call < end; call++) write_step(l->d, call);
+    for (struct skipped_call *call = l->call; call < end; call++) l->d->tasks_of[call->runs] += times;
 }
 
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
@@ -332,8 +393,9 @@ static int64_t most_iterations(const struct skipped_loop *l)
     const struct dist *const d = l->d;
     int64_t most = (int64_t)(COMPARED_STEPS - (d->steps - d->compared)) / l->count;
     for (int32_t c = 0; c < l->count; c++) {
-        const int64_t words = (int64_t)(l->call[c].known->step.last_use - d->asked.begin) / ITERATION_WORDS;
-        if (words < most) most = words;
+        const uint64_t words = l->call[c].known->step.last_use - d->asked.begin;
+        const int64_t fit = (int64_t)(words / (uint64_t)(l->movings + l->count)); /* a word of each call is its rank */
+        if (fit < most) most = fit;
     }
     return most;
 }
@@ -343,7 +405,7 @@ static int64_t skip(struct skipped_loop *l, int64_t iterations)
     struct dist *const d = l->d;
     const int64_t most = most_iterations(l), end = iterations < most ? iterations : most;
     int64_t k = 0;
-    while (k < end && skip_iteration(l, k)) k++;
+    for (int64_t alike; k < end && (alike = pass_iteration(l, k, end - k)) > 0; k += alike) write_steps(l, alike);
     if (k == 0) return 0;
     const int64_t tasks = load_relaxed(&d->tasks) + k * l->count; /* relaxed: see dist.h */
     store_relaxed(&d->tasks, tasks);                              /* likewise */
