@@ -1,4 +1,4 @@
-/* strips.c - the call that submits iterations of a loop as strips: see pto_strip.h.
+/* strips.c - the call that submits iterations of a loop as strips, or on several ranks skips them: see pto_strip.h.
  *
  * Owner      the thread that orchestrates.
  * Tests      test/runtime/test_strips.c */
@@ -14,8 +14,11 @@ static int64_t after(int64_t first, int64_t by, int64_t iterations)
     return (int64_t)((uint64_t)first + (uint64_t)iterations * (uint64_t)by);
 }
 
-/* Of several ranks, no part of an accumulator waits. */
-static bool may_skip(const PTORuntime *rt) { return rt->dist && rt->accumulators.count == 0; }
+/* Of several ranks; no part of an accumulator waits. */
+static bool may_skip(const PTORuntime *rt)
+{
+    return rt->dist && rt->accumulators.count == 0 && !rt->core.config.always_defer;
+}
 
 int64_t(pto_submit_strips)(PTORuntime *rt, int64_t first, int64_t end, int64_t by, const PTOStripCall *calls,
                            int32_t count)

@@ -3,7 +3,7 @@
  * Idea       a loop of calls whose parameters move by constant steps is offered in strips (pto_strip.h).  The offer is
  *            compared once with what is known of the last task of each kernel (known_box.h, known_step.h): from then on
  *            the tasks of an iteration are a few numbers, where their tensors begin and their scalars.  An iteration is
- *            passed as skipped.c and hold.c pass its tasks; those behind it are like it up to the first whose tensors
+ *            passed as skipped.c and hold.c pass its tasks; those after it are like it up to the first whose tensors
  *            lie in other cells, and they only leave their words.  The first iteration that concerns this rank, or has
  *            to be looked at, is the loop's, which submits it as if nothing had been offered.
  * Owner      the orchestrator.
@@ -16,7 +16,7 @@
 
 /* Shorter strips cost more than single tasks.  A loop in which this rank has something to do makes an offer after so
  * many iterations at last. */
-enum { WORTH_IT = 4, MOST_GAP = 16 };
+enum { WORTH_IT = 4, MOST_GAP = 64 };
 /* Of a tensor from one iteration to the next, and bits of the elements of one that moves straight: no product
  * overflows. */
 enum { MOST_STEP = 1 << FORM_AT_BITS, MOST_BITS = 48 };
@@ -109,8 +109,9 @@ static bool add_tile(struct skipped_loop *l, const PTOTaskParam *p, int64_t step
     if (ptoi_known_form(p) != box->form || !ptoi_known_box_is_like(box, p) || p->kind == PTO_PARAM_ACC ||
         step <= -MOST_STEP || step >= MOST_STEP)
         return false;
-    struct moving *const m =
-        add(l, TILE, p, box->key_of_begin, (uint64_t)(box->first + p->at * box->step), step * box->step);
+    const uint64_t begin = (uint64_t)(box->first + p->at * box->step);
+    if (ptoi_known_box_near_home(box, begin, l->d->ranks) == l->d->me) return false; /* where most offers in vain end */
+    struct moving *const m = add(l, TILE, p, box->key_of_begin, begin, step * box->step);
     m->box = box;
     find_direction(m);
     return true;

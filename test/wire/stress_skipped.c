@@ -1,6 +1,6 @@
 /* stress_skipped.c - random loops on several ranks, some of which take their offers: every rank has the hash, the
  * numbers, the messages and the bytes that it has where each task is submitted alone.
- * PTO_SKIPPED=N programs (default 40), PTO_SEED=S the first seed; a failure prints the seed that repeats it. */
+ * PTO_SKIPPED=N programs (default 25), PTO_SEED=S the first seed; a failure prints the seed that repeats it. */
 #include "api/runtime.h"
 #include "shared/sanitizer.h"
 #include "local_wire.h"
@@ -488,7 +488,7 @@ TEST(loops_that_are_skipped_in_strips_leave_what_single_tasks_leave)
     static uint64_t wanted[MATRICES][CELLS];
     static struct left left[MOST_RANKS];
     struct shared *s = ranks_share(sizeof *s);
-    const long count = from_environment("PTO_SKIPPED", PTOI_HAS_SANITIZER ? 16 : 40),
+    const long count = from_environment("PTO_SKIPPED", PTOI_HAS_SANITIZER ? 12 : 25),
                first = from_environment("PTO_SEED", 1);
     int64_t taken = 0;
     for (long seed = first; seed < first + count; seed++) {
