@@ -15,10 +15,7 @@ static int64_t after(int64_t first, int64_t by, int64_t iterations)
 }
 
 /* Of several ranks; no part of an accumulator waits. */
-static bool may_skip(const PTORuntime *rt)
-{
-    return rt->dist && rt->accumulators.count == 0 && !rt->core.config.always_defer;
-}
+static bool may_skip(const PTORuntime *rt) { return rt->dist && rt->accumulators.count == 0; }
 
 int64_t(pto_submit_strips)(PTORuntime *rt, int64_t first, int64_t end, int64_t by, const PTOStripCall *calls,
                            int32_t count)

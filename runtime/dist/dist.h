@@ -104,6 +104,7 @@ struct dist {
     struct outgoing packed[PACKED];
     struct held *held; /* HELD_TASKS: tasks whose rank is not decided yet */
     int32_t held_count;
+    bool looks; /* skipped_strips.c: nothing was taken of the last offer, and no tile of it lies here */
     struct known_boxes known;
     struct asked asked;
     struct step *step;

@@ -69,6 +69,7 @@ struct skipped_loop {
     const PTOStripCall *calls;
     int32_t count, movings, buffers;
     uint32_t held; /* a bit for each call of the iteration that is held back */
+    bool is_ours;  /* the iteration that is left concerns this rank: a tile lies here */
     struct skipped_call call[PTO_STRIP_CALLS];
     struct moving moving[PTO_STRIP_PARAMS];
     struct own_buffer buffer[PTO_STRIP_PARAMS];
@@ -110,7 +111,8 @@ static bool add_tile(struct skipped_loop *l, const PTOTaskParam *p, int64_t step
         step <= -MOST_STEP || step >= MOST_STEP)
         return false;
     const uint64_t begin = (uint64_t)(box->first + p->at * box->step);
-    if (ptoi_known_box_near_home(box, begin, l->d->ranks) == l->d->me) return false; /* where most offers in vain end */
+    l->is_ours = ptoi_known_box_near_home(box, begin, l->d->ranks) == l->d->me;
+    if (l->is_ours) return false; /* where most offers in vain end */
     struct moving *const m = add(l, TILE, p, box->key_of_begin, begin, step * box->step);
     m->box = box;
     find_direction(m);
@@ -248,11 +250,15 @@ static int64_t stays(const struct moving *m, int64_t most)
 }
 
 /* false: it concerns this rank, or has to be looked at.  Else *alike may become less. */
-static inline bool pass_tile(const struct dist *d, struct moving *m, int64_t *alike)
+static inline bool pass_tile(struct skipped_loop *l, struct moving *m, int64_t *alike)
 {
+    const struct dist *const d = l->d;
     if (m->word.step == 0 && m->home != NO_HOME) return true; /* an iteration that is skipped changes nothing here */
     m->home = ptoi_known_box_near_home(m->box, m->now, d->ranks);
-    if (PTO_RARE_(m->home < 0 || m->home == d->me)) return false;
+    if (PTO_RARE_(m->home < 0 || m->home == d->me)) {
+        l->is_ours = m->home == d->me;
+        return false;
+    }
     if (*alike > 1 && m->word.step != 0) *alike = m->is_straight ? stays(m, *alike) : 1;
     if (m->kind == PTO_PARAM_INPUT) return true;
     const struct tensor *const t = m->box->tensor;
@@ -297,7 +303,6 @@ static __attribute__((noinline)) bool place_held(struct skipped_loop *l, struct 
 /* A call of iteration k. */
 static inline bool pass_call(struct skipped_loop *l, struct skipped_call *call, int64_t k, int64_t *alike)
 {
-    const struct dist *const d = l->d;
     const int32_t usual = call->known->usual;
     uint64_t sum = call->known->step.sum;
     int32_t runs = NO_HOME, others = 0;
@@ -307,7 +312,7 @@ static inline bool pass_call(struct skipped_loop *l, struct skipped_call *call, 
         if (m->what == NUMBER) {
             if (m->word.test) *alike = 1;
         } else {
-            if (m->what == TILE ? !pass_tile(d, m, alike) : m->what == OWN && !pass_own(l, call, m)) return false;
+            if (m->what == TILE ? !pass_tile(l, m, alike) : m->what == OWN && !pass_own(l, call, m)) return false;
             if (m->kind != PTO_PARAM_INPUT && runs == NO_HOME) runs = m->home;
             if (m->home != NO_HOME) others |= m->home ^ usual;
         }
@@ -419,15 +424,31 @@ static int64_t skip(struct skipped_loop *l, int64_t iterations)
     return k;
 }
 
+/* When the loop makes its next offer, by what became of one: soon, or after twice as many iterations as last time.  A
+ * task that has to be looked at, such as the first one that writes a tile, often stands alone, so the loop offers the
+ * next iteration, unless it just has. */
+static void set_gap(struct skipped_loop *l, int64_t iterations, int64_t skipped)
+{
+    struct dist *const d = l->d;
+    int32_t *const gap = &d->core->orch.fast.open->offer_gap;
+    const bool looks = skipped == 0 && !l->is_ours;
+    if (skipped >= WORTH_IT || skipped == iterations || (looks && !d->looks))
+        *gap = 1;
+    else
+        *gap = *gap < MOST_GAP ? 2 * *gap : MOST_GAP;
+    d->looks = looks;
+}
+
 int64_t ptoi_dist_skip_strips(struct dist *d, int64_t iterations, const PTOStripCall *calls, int32_t count)
 {
     struct skipped_loop l;
-    int32_t *const gap = &d->core->orch.fast.open->offer_gap;
     l.d = d;
     l.calls = calls;
     l.count = count;
-    const bool may_skip = count <= PTO_STRIP_CALLS && d->held_count == 0 && ptoi_dist_may_skip(d) && add_calls(&l);
+    l.is_ours = false;
+    const bool may_skip = !d->core->config.always_defer && count <= PTO_STRIP_CALLS && d->held_count == 0 &&
+                          ptoi_dist_may_skip(d) && add_calls(&l);
     const int64_t skipped = may_skip ? skip(&l, iterations) : 0;
-    *gap = skipped >= WORTH_IT || skipped == iterations ? 1 : *gap < MOST_GAP ? 2 * *gap : MOST_GAP;
+    set_gap(&l, iterations, skipped);
     return skipped;
 }
