@@ -23,7 +23,7 @@ NINE = ["bgemm512", "indep", "chain", "bgemm", "stencil", "wave2d", "fan", "rand
 GRIDS = ["wave2d4", "wave2d256"]
 TILES = ["chain", "stencil", "wave2d256"]
 CALLS = ["function", "position", "name"]
-SKIPPED = ["one", "two", "three", "cells", "between"]
+SKIPPED = ["one", "two", "three", "cells", "between", "loop-one", "loop-two", "loop-three", "loop-cells", "loop-between"]
 MODES = {"at submit": {"BENCH_ENGINE": "serial"}, "deferred": {"BENCH_ENGINE": "timing", "BENCH_DEFER": "1"}}
 ROLES = ["submit", "schedule", "run", "simulator"]
 WITH_ROLES = ("generated", "deferred", ["chain", "bgemm", "stencil"])
@@ -36,6 +36,7 @@ HEAD = """# Instructions a task, by callgrind: what one thread executes for subm
 # The rows `submit` to `simulator` are parts of the row `deferred` of that graph: who executes the instructions.
 # `skipped` is a task of one, two or three tiles that another rank executes, on a rank of which nothing is asked; the cells are
 # the matrices, of `cells` three tiles.  `between` is two tasks, one of which makes a buffer that the other reads, with its scope.
+# The rows `loop-` are tasks, or pairs of them, of loops of 64 iterations that are offered in strips.
 # wave2d<n> sweeps n x n tiles of one buffer.  The program `tiles` is `capi` with cells that are tiles of a matrix.
 # program   mode       graph       instructions
 """

@@ -2,8 +2,9 @@
  *
  * Method     this process is rank 1 of 2, and every tile lives on rank 0, so it sends, receives and executes nothing.
  *            Rank 0 is played by a wire that agrees with all that it is asked.  Tasks have one, two or three tiles of
- *            matrices that are one cell, or three of matrices whose cells are tiles.  Without arguments: the best of
- *            many short rounds.  Counted (bench/instructions.py): TASKS 1 NAME ... */
+ *            matrices that are one cell, or three of matrices whose cells are tiles, or are two with a buffer between
+ *            them; the rows `loop` are loops of them that are offered in strips.  Without arguments: the best of many
+ *            short rounds.  Counted (bench/instructions.py): TASKS 1 NAME ... */
 #include "api/runtime.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "counted.h"
 #endif
 
-enum { SIDE = 512, TILE = 8, TILES = SIDE / TILE, MOST = 3, ROWS = 5 };
+enum { SIDE = 512, TILE = 8, TILES = SIDE / TILE, MOST = 3 };
 static float matrix[2 * MOST][SIDE * SIDE]; /* the cells of the first ones are large */
 
 /* ---- rank 0 ------------------------------------------------------------------------------------------------------ */
@@ -77,59 +78,147 @@ static int never(const PTOArg *args)
     abort();
 }
 
-/* A kernel for each number of tiles; two with a buffer between them. */
-static const PTOKernel kernels[ROWS] = {{.name = "one", .worker = PTO_WORKER_VECTOR, .fn = never},
-                                        {.name = "two", .worker = PTO_WORKER_VECTOR, .fn = never},
-                                        {.name = "three", .worker = PTO_WORKER_VECTOR, .fn = never},
-                                        {.name = "between", .worker = PTO_WORKER_VECTOR, .fn = never},
-                                        {.name = "cells", .worker = PTO_WORKER_VECTOR, .fn = never}};
+static const PTOSiteLine sites[] = {{.site = {.text = "first"}}, {.site = {.text = "second"}}};
+
+/* The tile of number n, in row-major order. */
+static inline int64_t tile(int64_t n) { return n / TILES % TILES * TILE * SIDE + n % TILES * TILE; }
+#define AT(kind, which, at)     kind(matrix[which], at, PTO_STRIDED(PTO_F32, (TILE, TILE), (SIDE, 1)))
+#define TILE_OF(kind, which, n) AT(kind, which, tile(n))
+enum { DOWN = TILE * SIDE, RIGHT = TILE }; /* from a tile to the next one */
+
+/* A row of the table: its tasks. */
+typedef void tasks_fn(PTORuntime *rt, const PTOKernel *kernel, int64_t count);
+
+static void submit(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    if (pto_submit_task(rt, kernel, params, count) < 0) exit(1);
+}
+
+static void one(PTORuntime *rt, const PTOKernel *kernel, int64_t count)
+{
+    for (int64_t n = 0; n < count; n++) submit(rt, kernel, (PTOTaskParam[]){TILE_OF(PTO_INOUT, 0, n)}, 1);
+}
+
+static void two(PTORuntime *rt, const PTOKernel *kernel, int64_t count)
+{
+    for (int64_t n = 0; n < count; n++)
+        submit(rt, kernel, (PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INOUT, 0, n)}, 2);
+}
+
+/* first: the matrix that is written. */
+static inline void three_of(PTORuntime *rt, const PTOKernel *kernel, int64_t count, int first)
+{
+    for (int64_t n = 0; n < count; n++)
+        submit(rt, kernel,
+               (PTOTaskParam[]){TILE_OF(PTO_INPUT, first + 1, 7 * n), TILE_OF(PTO_INPUT, first + 2, 3 * n),
+                                TILE_OF(PTO_INOUT, first, n)},
+               3);
+}
+static void three(PTORuntime *rt, const PTOKernel *kernel, int64_t count) { three_of(rt, kernel, count, 0); }
+static void cells(PTORuntime *rt, const PTOKernel *kernel, int64_t count) { three_of(rt, kernel, count, MOST); }
+
 static const PTOKernel makes = {.name = "makes", .worker = PTO_WORKER_VECTOR, .fn = never};
 
-static inline int64_t tile(int64_t n) { return n / TILES % TILES * TILE * SIDE + n % TILES * TILE; }
-
-#define TILE_OF(kind, which, n) kind(matrix[which], tile(n), PTO_STRIDED(PTO_F32, (TILE, TILE), (SIDE, 1)))
-
 /* Two tasks: one makes a buffer of two tiles, the other adds it to a third. */
-static int64_t submit_two(PTORuntime *rt, int64_t n)
+static void between_at(PTORuntime *rt, const PTOKernel *kernel, int64_t left, int64_t right, int64_t to)
 {
     void *made = NULL;
     pto_scope_begin(rt);
-    if (pto_submit_task(rt, &makes,
-                        ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INPUT, 2, 3 * n),
-                                          PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F32, TILE, TILE))}),
-                        3) < 0)
-        exit(1);
-    const int64_t number = pto_submit_task(
-        rt, &kernels[3],
-        ((PTOTaskParam[]){PTO_INPUT_OF(made, 0, PTO_ARRAY(PTO_F32, TILE, TILE)), TILE_OF(PTO_INOUT, 0, n)}), 2);
+    submit(rt, &makes,
+           (PTOTaskParam[]){AT(PTO_INPUT, 1, left), AT(PTO_INPUT, 2, right),
+                            PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F32, TILE, TILE))},
+           3);
+    submit(rt, kernel, (PTOTaskParam[]){PTO_INPUT_OF(made, 0, PTO_ARRAY(PTO_F32, TILE, TILE)), AT(PTO_INOUT, 0, to)},
+           2);
     pto_scope_end(rt);
-    return number;
 }
 
-static void submit(PTORuntime *rt, int tiles, int64_t count)
+static void between(PTORuntime *rt, const PTOKernel *kernel, int64_t count)
 {
-    for (int64_t n = 0; n < count; n++) {
-        int64_t number;
-        if (tiles == 1)
-            number = pto_submit_task(rt, &kernels[0], (PTOTaskParam[]){TILE_OF(PTO_INOUT, 0, n)}, 1);
-        else if (tiles == 2)
-            number = pto_submit_task(rt, &kernels[1],
-                                     ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INOUT, 0, n)}), 2);
-        else if (tiles == 4)
-            number = submit_two(rt, n);
-        else if (tiles == 5)
-            number = pto_submit_task(rt, &kernels[4],
-                                     ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 4, 7 * n), TILE_OF(PTO_INPUT, 5, 3 * n),
-                                                       TILE_OF(PTO_INOUT, 3, n)}),
-                                     3);
-        else
-            number = pto_submit_task(rt, &kernels[2],
-                                     ((PTOTaskParam[]){TILE_OF(PTO_INPUT, 1, 7 * n), TILE_OF(PTO_INPUT, 2, 3 * n),
-                                                       TILE_OF(PTO_INOUT, 0, n)}),
-                                     3);
-        if (number < 0) exit(1);
-    }
+    for (int64_t n = 0; n < count; n++) between_at(rt, kernel, tile(7 * n), tile(3 * n), tile(n));
 }
+
+/* ---- the same in loops of TILES iterations, along a row of tiles ------------------------------------------------- */
+
+/* params and steps: of tile k. */
+#define LOOP(params, steps, count)                                                                                     \
+    for (int64_t k = 0; k < TILES;) {                                                                                  \
+        if (pto_takes_strips(rt) && k + 1 < TILES)                                                                     \
+            k = pto_submit_strips(rt, k, TILES, 1, (PTOStripCall[]){{kernel, &sites[0], params, steps, count}}, 1);    \
+        for (const int64_t end = pto_next_offer(rt, k, TILES, 1); k < end; k++) {                                      \
+            pto_at(rt, &sites[0]);                                                                                     \
+            submit(rt, kernel, params, count);                                                                         \
+        }                                                                                                              \
+    }
+#define LIST(...)  ((PTOTaskParam[]){__VA_ARGS__})
+#define STEPS(...) ((int64_t[]){__VA_ARGS__})
+
+static void loop_one(PTORuntime *rt, const PTOKernel *kernel, int64_t count)
+{
+    for (int64_t n = 0; n < count; n += TILES) LOOP(LIST(TILE_OF(PTO_INOUT, 0, n + k)), STEPS(RIGHT), 1);
+}
+
+static void loop_two(PTORuntime *rt, const PTOKernel *kernel, int64_t count)
+{
+    for (int64_t n = 0; n < count; n += TILES)
+        LOOP(LIST(TILE_OF(PTO_INPUT, 1, n + k), TILE_OF(PTO_INOUT, 0, n + k)), STEPS(RIGHT, RIGHT), 2);
+}
+
+static inline void loop_three_of(PTORuntime *rt, const PTOKernel *kernel, int64_t count, int first)
+{
+    for (int64_t n = 0; n < count; n += TILES)
+        LOOP(LIST(TILE_OF(PTO_INPUT, first + 1, n), TILE_OF(PTO_INPUT, first + 2, k * TILES),
+                  TILE_OF(PTO_INOUT, first, n + k)),
+             STEPS(0, DOWN, RIGHT), 3);
+}
+static void loop_three(PTORuntime *rt, const PTOKernel *kernel, int64_t count) { loop_three_of(rt, kernel, count, 0); }
+static void loop_cells(PTORuntime *rt, const PTOKernel *kernel, int64_t count)
+{
+    loop_three_of(rt, kernel, count, MOST);
+}
+
+static void loop_between(PTORuntime *rt, const PTOKernel *kernel, int64_t count)
+{
+    for (int64_t n = 0; n < count; n += TILES)
+        for (int64_t k = 0; k < TILES;) {
+            if (pto_takes_strips(rt) && k + 1 < TILES) {
+                void *made = NULL;
+                k = pto_submit_strips(
+                    rt, k, TILES, 1,
+                    (PTOStripCall[]){
+                        {&makes, &sites[0],
+                         LIST(TILE_OF(PTO_INPUT, 1, n), TILE_OF(PTO_INPUT, 2, k * TILES),
+                              PTO_STRIP_PRIVATE(&made, 0, PTO_ARRAY(PTO_F32, TILE, TILE))),
+                         STEPS(0, DOWN, 0), 3},
+                        {kernel, &sites[1],
+                         LIST(PTO_STRIP_INPUT(&made, 0, PTO_ARRAY(PTO_F32, TILE, TILE)), TILE_OF(PTO_INOUT, 0, n + k)),
+                         STEPS(0, RIGHT), 2}},
+                    2);
+            }
+            for (const int64_t end = pto_next_offer(rt, k, TILES, 1); k < end; k++)
+                between_at(rt, kernel, tile(n), tile(k * TILES), tile(n + k));
+        }
+}
+
+/* A kernel for each row, so each has what is known of its tasks. */
+#define ROW(name_, tasks_)                                                                                             \
+    {                                                                                                                  \
+        {.name = name_, .worker = PTO_WORKER_VECTOR, .fn = never}, tasks_                                              \
+    }
+static const struct row {
+    PTOKernel kernel;
+    tasks_fn *tasks;
+} rows[] = {ROW("one", one),
+            ROW("two", two),
+            ROW("three", three),
+            ROW("cells", cells),
+            ROW("between", between),
+            ROW("loop-one", loop_one),
+            ROW("loop-two", loop_two),
+            ROW("loop-three", loop_three),
+            ROW("loop-cells", loop_cells),
+            ROW("loop-between", loop_between)};
+enum { ROWS = sizeof rows / sizeof *rows };
 
 struct words {
     int count;
@@ -142,33 +231,33 @@ static void orchestrate(PTORuntime *rt, void *arg)
     const struct words *a = arg;
     const int64_t tasks = atoll(a->argv[1]);
     for (int i = 3; i < a->count; i++)
-        for (int t = 1; t <= ROWS; t++) {
+        for (const struct row *r = rows; r < rows + ROWS; r++) {
             char text[64];
-            if (strcmp(a->argv[i], kernels[t - 1].name) != 0) continue;
-            submit(rt, t, tasks);
+            if (strcmp(a->argv[i], r->kernel.name) != 0) continue;
+            r->tasks(rt, &r->kernel, tasks);
             counted_begin();
-            submit(rt, t, tasks);
-            snprintf(text, sizeof text, "%s %lld", kernels[t - 1].name, (long long)tasks);
+            r->tasks(rt, &r->kernel, tasks);
+            snprintf(text, sizeof text, "%s %lld", r->kernel.name, (long long)tasks);
             counted_end(text);
         }
 }
 #else
 static void orchestrate(PTORuntime *rt, void *arg)
 {
-    enum { ROUNDS = 200, TASKS = 4000 };
+    enum { ROUNDS = 200, TASKS = 4096 };
     (void)arg;
-    for (int t = 1; t <= ROWS; t++) {
+    for (const struct row *r = rows; r < rows + ROWS; r++) {
         double best = 1e18;
-        submit(rt, t, TASKS);
+        r->tasks(rt, &r->kernel, TASKS);
         for (int round = 0; round < ROUNDS; round++) {
             struct timespec from, to;
             clock_gettime(CLOCK_MONOTONIC, &from);
-            submit(rt, t, TASKS);
+            r->tasks(rt, &r->kernel, TASKS);
             clock_gettime(CLOCK_MONOTONIC, &to);
             const double ns = ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / TASKS;
             if (ns < best) best = ns;
         }
-        printf("%-7s %6.1f ns\n", kernels[t - 1].name, best);
+        printf("%-12s %6.1f ns\n", r->kernel.name, best);
     }
 }
 #endif

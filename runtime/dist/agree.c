@@ -96,7 +96,7 @@ void ptoi_dist_begin(struct dist *d)
     d->steps = d->hash = d->agreed = d->compared = d->asked.begin = d->asked.end = 0;
     d->held_count = d->ends_count = d->ends_next = d->packed_count = 0;
     ptoi_known_boxes_begin(&d->known);
-    d->packs = false;
+    d->packs = d->looks = false;
     if (d->notes.task) memset(d->notes.task, 0, d->notes.used * sizeof *d->notes.task);
     d->notes.used = 0;
     d->sends = d->collected = (struct dist_sends){0};

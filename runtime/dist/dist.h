@@ -17,6 +17,7 @@
 #include "plan.h"
 #include "tensor.h"
 #include "transfer.h"
+#include <pto/pto_strip.h>
 
 struct held;
 enum { HELD_TASKS = 8, HELD_ENDS = 32 };
@@ -113,6 +114,7 @@ struct dist {
     int32_t held_count;
     struct held_end ends[HELD_ENDS]; /* in the order of the program; those before `ends_next` have ended */
     int32_t ends_count, ends_next;
+    bool looks; /* skipped_strips.c: nothing was taken of the last offer, and no tile of it lies here */
     struct known_boxes known;
     struct asked asked;
     struct step *step;
@@ -238,6 +240,10 @@ PTOStatus ptoi_dist_fail_memory(struct dist *d); /* for copies */
  * Else `other` submits it, and nothing has changed before. */
 int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                        submit_fn *other);
+
+/* skipped_strips.c: so many iterations of a loop are other ranks', ask nothing of this one, and are done; the first one
+ * that is left is the caller's.  When the loop makes its next offer depends on that. */
+int64_t ptoi_dist_skip_strips(struct dist *d, int64_t iterations, const PTOStripCall *calls, int32_t count);
 
 /* submit.c: no parameter is PTO_PARAM_ACC_BY. */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);

@@ -66,6 +66,7 @@ int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t r
     if (home < 0 || c->size == 0) return home;
     const struct known_axis *const x = b->axis;
     const uint64_t row = b->rows ? ptoi_divide(begin, x->inverse_of_size) : 0;
+    c->rows = 1;
     c->begin = pass_cell(x, begin - row * x->size, &c->columns);
     if (b->rows) c->begin += pass_cell(x + 1, row, &c->rows) * x->size;
     c->home = home;

@@ -67,6 +67,15 @@ bool ptoi_known_made_is(const struct known_made *m, const struct tensor *t)
     return true;
 }
 
+bool ptoi_known_made_is_same(const struct known_made *a, const struct known_made *b)
+{
+    const int32_t rank = (int32_t)(a->form >> 16 & 0xff);
+    const PTOType type = (PTOType)(a->form >> 8 & 0xff), other = (PTOType)(b->form >> 8 & 0xff);
+    return rank == (int32_t)(b->form >> 16 & 0xff) && a->bytes == b->bytes &&
+           pto_type_bytes(type) == pto_type_bytes(other) &&
+           memcmp(a->view, b->view, (size_t)rank * sizeof *a->view) == 0;
+}
+
 static bool add_made(struct form *f, const PTOTaskParam *p, int32_t index)
 {
     struct known_step *const k = f->step;

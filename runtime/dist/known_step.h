@@ -39,6 +39,8 @@ static inline bool ptoi_known_made_is_like(const struct known_made *m, const PTO
 {
     return p->at == 0 && ptoi_has_extents(m->view, p);
 }
+/* Have the two the same bytes, dimensions and elements? */
+bool ptoi_known_made_is_same(const struct known_made *a, const struct known_made *b);
 /* The tensor is such a buffer. */
 bool ptoi_known_made_is(const struct known_made *m, const struct tensor *t);
 

@@ -22,8 +22,7 @@ struct skip {
     uint32_t reads; /* a bit for each task that was held back and whose buffer it reads */
 };
 
-/* Of what the task writes. */
-static __attribute__((noinline)) bool has_copies(const struct dist *d, const struct known_box *known, uint64_t begin)
+__attribute__((noinline)) bool ptoi_dist_has_copies(const struct dist *d, const struct known_box *known, uint64_t begin)
 {
     const struct tensor *const t = known->tensor;
     struct box box;
@@ -53,7 +52,7 @@ static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTa
     s->others |= home ^ s->usual;
     if (p->kind == PTO_PARAM_INPUT) return true;
     const struct tensor *const t = known->tensor;
-    return write_tensor(s, p, t, home) && !(t->copies.all.first && has_copies(d, known, begin));
+    return write_tensor(s, p, t, home) && !(t->copies.all.first && ptoi_dist_has_copies(d, known, begin));
 }
 
 /* ---- buffers that tasks have made -------------------------------------------------------------------------------- */
@@ -70,18 +69,11 @@ static const struct tensor *find_made(const struct dist *d, const void *base, in
     return t && t->buffer && t->base == base ? t : NULL;
 }
 
-struct made {
-    uint64_t word; /* the head of its item; 0: the buffer concerns this rank, or has to be looked at */
-    int32_t home;  /* NO_HOME: it is made by a task that was held back, `reads` */
-    uint32_t reads;
-};
-
-/* Of a parameter that is like the last one. */
-static __attribute__((noinline)) struct made look_at_made(const struct dist *d, const PTOTaskParam *p, int32_t index,
-                                                          const struct known_made *known)
+__attribute__((noinline)) struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p,
+                                                                     int32_t index, const struct known_made *known)
 {
     int32_t held;
-    struct made m = {.word = 0, .home = NO_HOME, .reads = 0};
+    struct skipped_made m = {.word = 0, .home = NO_HOME, .reads = 0};
     const struct tensor *const t = find_made(d, p->buffer, &held);
     if (!t || !ptoi_known_made_is(known, t)) return m;
     if (held > 0 && p->kind == PTO_PARAM_INPUT) {
@@ -98,7 +90,7 @@ static __attribute__((noinline)) struct made look_at_made(const struct dist *d, 
 static inline bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
                              const struct known_kernel *known)
 {
-    const struct made m = look_at_made(d, p, index, &known->made[index]);
+    const struct skipped_made m = ptoi_dist_look_at_made(d, p, index, &known->made[index]);
     if (m.word == 0) return false;
     ptoi_dist_add_own(&s->own, m.word, known->step.key[index]);
     s->reads |= m.reads;

@@ -13,6 +13,18 @@
  * is held back (held.h), with the number d->number.  false: it has to be looked at, or the run has failed. */
 bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count);
 
+/* skipped.c: may a rank have copies of what the task writes there? */
+bool ptoi_dist_has_copies(const struct dist *d, const struct known_box *known, uint64_t begin);
+/* A buffer that a task has made. */
+struct skipped_made {
+    uint64_t word; /* the head of its item; 0: the buffer concerns this rank, or has to be looked at */
+    int32_t home;  /* NO_HOME: it is made by a task that was held back, `reads` */
+    uint32_t reads;
+};
+/* Of a parameter that is like the last one. */
+struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p, int32_t index,
+                                           const struct known_made *known);
+
 /* false: something has to be done before the next task. */
 static inline bool ptoi_dist_may_skip(const struct dist *d)
 {

@@ -18,12 +18,12 @@ enum { PLAIN_PARAMS = KNOWN_PARAMS, PLAIN_BYTES = sizeof(struct arg_head) + 2 * 
 void ptoi_plain_begin(struct orchestrator *o)
 {
     const bool has_deferred = !o->inlined.is_allowed || o->flow.ops->is_fine;
-    const bool is_free = has_deferred && !o->recorded.history && !o->window->checked && !o->flow.recorder &&
-                         !o->replay && o->buffers.names.bytes == 0 &&
-                         !(o->inlined.backend && o->inlined.backend->mirror);
+    const bool is_seen = o->recorded.history || o->window->checked || o->flow.recorder || o->replay ||
+                         o->buffers.names.bytes != 0 || (o->inlined.backend && o->inlined.backend->mirror);
+    const bool is_free = has_deferred && !is_seen;
     o->is_plain = is_free && !o->flow.meter.is_on;
     if (o->is_plain) ptoi_known_begin(&o->known);
-    ptoi_strips_begin(o, is_free && o->may_take_strips);
+    ptoi_strips_begin(o, !is_seen && (o->buffers.ranks_agree || (has_deferred && o->may_take_strips)));
 }
 
 #define PTO_OFTEN_(condition) __builtin_expect(!!(condition), 1)

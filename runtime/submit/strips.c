@@ -31,7 +31,8 @@ enum { UNTIMED_GAP = 16, TIMED_GAP = 1024 };
 void ptoi_strips_begin(struct orchestrator *o, bool are_taken)
 {
     o->fast.open->takes_strips = are_taken;
-    o->fast.open->offer_gap = TIMED_GAP; /* of a loop that makes no offer, as its tensors are not fit for one */
+    /* of a loop that makes no offer, as its tensors are not fit for one */
+    o->fast.open->offer_gap = o->buffers.ranks_agree ? 1 : TIMED_GAP;
     if (are_taken) o->run.processors = ptoi_processors();
 }
 

@@ -1,12 +1,14 @@
 """strips.py - random loops that are handed over in strips, against the engine that runs one task after the other.
 
-usage: strips.py --ptoc PTOC [--programs 50] [--seed 1] [--repeat 4] [--work FOLDER] [--only SEED]
+usage: strips.py --ptoc PTOC [--programs 50] [--seed 1] [--repeat 4] [--work FOLDER] [--only SEED] [--wire WIRE]
 A program has loops of one to three calls each, up and down and by random steps, whose views move by random constant steps, forward or
 back, apart or over each other; the last piece of a dimension may be shorter, and bodies have numbers and tensors of their own.  All
 arrays are integers of 64 bits that wrap, and no kernel commutes with another, so a task that runs too early shows in the result.  The
 engine `threads` runs it with several windows and numbers of workers, and leaves the arrays that the engine `serial` leaves.  A check in
 which no run had a strip has tested nothing, and fails; on one processor there are none, and the exit code is 77.  A difference keeps the
 folder of its program and ends with exit code 1.
+--wire: each run is of 2 to 7 ranks, with random distributions, three times: ranks skip their loops in strips; none does (--defer); some do.
+The arrays are those of one process, and all three runs have the same messages, bytes, tasks and buffers.
 """
 import argparse
 import os
@@ -19,11 +21,16 @@ import time
 
 import numpy as np
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 ROWS, COLUMNS = 48, 64
 ARRAYS = "xyz"
 TILES = [(4, 8), (4, 8), (8, 16), (1, 16), (ROWS, 2), (4, COLUMNS), (3, 5)]
 RUNS = [["--workers", "vector=2"], ["--workers", "vector=3", "--window", "2"], ["--workers", "vector=1", "--window", "4"], ["--window", "16"],
         ["--workers", "vector=2", "--defer"]]
+LONGEST = 240
+WIRE_RUNS = [("skipped", {}, []), ("single", {}, ["--defer"]), ("mixed", {"PTO_LOCAL_LAST": "--progress>--defer"}, ["--progress"])]
+# What all three have in common, beside times and what depends on them.
+COMMON = re.compile(r"^(?:Ranks|Messages.*|Bytes sent|Pieces that.*|Bytes of copies.*|Bytes of cells|Tasks of ranks|Tasks|Allocations|Scopes): .*", re.M)
 STRIPS = re.compile(r"^Strips: [1-9]", re.M)
 
 KERNELS = """
@@ -49,6 +56,7 @@ def options():
     p.add_argument("--repeat", type=int, default=4, help="so often a program goes through its loops; a build with PTO_TINY makes strips at once, "
                    "others when they have timed the kernels")
     p.add_argument("--work", default="random-strips")
+    p.add_argument("--wire", help="the wire of test/wire: every run is on several ranks")
     p.add_argument("--only", type=int, help="this seed alone; its folder is kept")
     given = p.parse_args()
     given.programs, given.seed = int(os.environ.get("PTO_RANDOM", given.programs)), int(os.environ.get("PTO_SEED", given.seed))
@@ -58,8 +66,8 @@ def options():
 class Loops:
     """A program of loops, decided by its seed."""
 
-    def __init__(self, seed):
-        self.rng = random.Random(seed)
+    def __init__(self, seed, own_kernels):
+        self.rng, self.own_kernels = random.Random(seed), own_kernels
 
     def interval(self, head, iterations, extent, length):
         """`length` elements of a dimension, which move by a constant step; None: they do not fit into it."""
@@ -144,8 +152,13 @@ class Loops:
 
     def text(self):
         formals = ", ".join("inout %s: u64[%d, %d]" % (a, ROWS, COLUMNS) for a in ARRAYS)
-        loops = "".join(self.loop() for _ in range(self.rng.randrange(3, 9)))
-        return KERNELS + "export orch main(%s, n: i64) {\n  for s in 0 .. n {\n%s  }\n}\n" % (formals, loops)
+        loops = [self.loop() for _ in range(self.rng.randrange(3, 9))]
+        kernels = KERNELS
+        if self.own_kernels:  # so a loop knows its tasks again the next time
+            kernels = "".join(re.sub(r"kernel (\w+)<", r"kernel \g<1>%d<" % n, KERNELS) for n in range(len(loops)))
+            loops = [re.sub(r"\b(mix|scale)\(", r"\g<1>%d(" % n, loop) for n, loop in enumerate(loops)]
+        loops = "".join(loops)
+        return kernels + "export orch main(%s, n: i64) {\n  for s in 0 .. n {\n%s  }\n}\n" % (formals, loops)
 
 
 class Wrong(Exception):
@@ -167,43 +180,67 @@ class Check:
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
         with open(self.path("main.pto"), "w") as f:
-            f.write(Loops(self.seed).text())
+            f.write(Loops(self.seed, bool(self.given.wire)).text())
         self.start([self.given.ptoc, "build", "-w", "-O1", self.path("main.pto"), "-o", self.path("program")])
         values = np.random.default_rng(self.seed)
         for a in ARRAYS:
             np.save(self.path(a + ".npy"), values.integers(0, 2**63, (ROWS, COLUMNS), dtype=np.uint64))
-        expected = self.outputs(["--engine", "serial"])
-        for more in RUNS:
-            words = ["--engine", "threads"] + more
-            got = self.outputs(words, counts=True)
-            for a in ARRAYS:
-                places = [tuple(p) for p in np.argwhere(got[a] != expected[a])[:3]]
-                if places:
-                    raise Wrong("%s: %s differs at %s" % (" ".join(words), a, places))
+        self.expected = self.outputs(["--engine", "serial"])
+        if self.given.wire:
+            self.run_ranks()
+        else:
+            for more in RUNS:
+                self.compare(["--engine", "threads"] + more, counts=True)
         if self.given.only is None:
             shutil.rmtree(self.folder)
 
-    def start(self, words):
+    def compare(self, words, **how):
+        got = self.outputs(words, **how)
+        for a in ARRAYS:
+            places = [tuple(p) for p in np.argwhere(got[a] != self.expected[a])[:3]]
+            if places:
+                raise Wrong("%s: %s differs at %s" % (" ".join(words), a, places))
+
+    def run_ranks(self):
+        rng = random.Random("%d/ranks" % self.seed)
+        ranks = rng.choice([2, 3, 4, 7])
+        words = ["--engine", rng.choice(["threads", "serial"]), "--window", str(rng.choice([4, 16, 1024])), "--everywhere", "0",
+                 "--copies", str(rng.choice([1000, 1 << 20, 1 << 20]))]
+        grid = "%dx%d" % (rng.randint(1, 4), rng.randint(1, 4))
+        for a in ARRAYS:
+            if rng.random() < 0.8:
+                cells = "%dx%d" % (rng.choice([4, 4, 8, 16, ROWS, 3]), rng.choice([8, 8, 16, COLUMNS, 5]))
+                words += ["--dist", "%s=%s:%s" % (a, cells, grid if rng.random() < 0.7 else "1x2")]
+        launcher = [sys.executable, os.path.join(HERE, "..", "wire", "ranks.py"), self.given.wire, str(ranks)]
+        common = {}
+        for name, more, own in WIRE_RUNS:
+            env = dict(os.environ, PTO_LOCAL_SEED=str(rng.randint(1, 10**6)), PTO_LOCAL_LATEST=str(rng.choice([0, 3])), **more)
+            env["PTO_LOCAL_FROM"] = str(rng.randrange(1, ranks))
+            self.compare(words + own, launcher=launcher, env=env)
+            common[name] = COMMON.findall(self.said)
+            if common[name] != common["skipped"]:
+                raise Wrong("%s, %d ranks, %s:\n%s\nskipped:\n%s" % (" ".join(words), ranks, name, "\n".join(common[name]), "\n".join(common["skipped"])))
+
+    def start(self, words, env=None):
         try:
-            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=120)
+            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=LONGEST, env=env)
         except subprocess.TimeoutExpired:
             raise Wrong("does not end: %s" % " ".join(words))
         if done.returncode != 0:
             raise Wrong("exit code %d: %s\n%s" % (done.returncode, " ".join(words), done.stdout[-2000:]))
         return done.stdout
 
-    def outputs(self, words, counts=False):
+    def outputs(self, words, counts=False, launcher=(), env=None):
         files = [word for a in ARRAYS for word in ("--input", "%s=%s" % (a, self.path(a + ".npy")), "--output", "%s=%s" % (a, self.path(a + ".out.npy")))]
-        said = self.start([self.path("program"), "--set", "n=%d" % self.given.repeat, "--stats"] + files + words)
-        if counts:
-            self.runs += 1
-            self.with_strips += bool(STRIPS.search(said))
+        self.said = self.start(list(launcher) + [self.path("program"), "--set", "n=%d" % self.given.repeat, "--stats"] + files + words, env)
+        self.runs += bool(counts or launcher)
+        self.with_strips += bool(counts and STRIPS.search(self.said))
         return {a: np.load(self.path(a + ".out.npy")) for a in ARRAYS}
 
 
 def main():
     given = options()
-    if len(os.sched_getaffinity(0)) < 2:
+    if not given.wire and len(os.sched_getaffinity(0)) < 2:
         sys.exit(77)
     begin, programs, runs, with_strips, wrong = time.time(), 0, 0, 0, 0
     for seed in [given.only] if given.only is not None else range(given.seed, given.seed + given.programs):
@@ -216,8 +253,9 @@ def main():
         programs, runs, with_strips = programs + 1, runs + check.runs, with_strips + check.with_strips
         if wrong >= 20:
             break
-    print("%d programs, %d differences (%.0f s); %d of %d runs had strips" % (programs, wrong, time.time() - begin, with_strips, runs))
-    sys.exit(1 if wrong or not with_strips else 0)
+    had = "" if given.wire else "; %d of %d runs had strips" % (with_strips, runs)
+    print("%d programs, %d runs, %d differences (%.0f s)%s" % (programs, runs, wrong, time.time() - begin, had))
+    sys.exit(1 if wrong or not (with_strips or given.wire) else 0)
 
 
 if __name__ == "__main__":

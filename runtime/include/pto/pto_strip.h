@@ -3,7 +3,7 @@
  * Idea       where the kernels of a loop body take about as long as handing a task to a worker costs, a loop whose
  *            tensors move by constant steps hands over strips of several iterations (strip-mining): one task of the
  *            window, which calls the kernels of its iterations in their order.  It accesses all that they access, so
- *            results are those of single tasks.
+ *            results are those of single tasks.  A rank skips so iterations that others execute.
  * Tests      test/runtime/test_strips.c, test/lit/run/strips-of-loops.pto */
 #ifndef PTO_STRIP_H
 #define PTO_STRIP_H
@@ -58,7 +58,7 @@ typedef struct PTOStripCall {
 /* Flags: of an output; of a comparison, whose lower bits are its results for a number below, at and above the limit. */
 enum { PTO_IS_PRIVATE_ = 2, PTO_IS_TEST_ = 8 };
 
-/* Do loops of this run submit strips at all?  A hint that costs one load.
+/* Do loops of this run offer strips at all?  A hint that costs one load.
  * Caller     the orchestrator.  Never blocks.  Status: none. */
 static inline bool pto_takes_strips(const PTORuntime *rt)
 {
@@ -96,10 +96,11 @@ static inline int64_t pto_full_end(int64_t k, int64_t end, int64_t room, int64_t
 }
 
 /* Submits the iterations first, first + by ... of a loop that ends before `end` as strips, where that is faster than
- * one task after the other: the first iteration that it has not submitted, and that the caller has to; if there is
- * none, the number behind the last one, or the last one of 64 bits if that is beyond them.  by: not 0; below 0 the loop
- * goes down.  calls: of the iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order
- * of the body; read before the function returns.
+ * one task after the other; on several ranks it skips those that others execute, and of which this rank needs nothing.
+ * The first iteration that it has not submitted, and that the caller has to; if there is none, the number behind the
+ * last one, or the last one of 64 bits if that is beyond them.  by: not 0; below 0 the loop goes down.  calls: of the
+ * iteration `first`, at most PTO_STRIP_CALLS with PTO_STRIP_PARAMS parameters, in the order of the body; read before
+ * the function returns.
  * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: the run status.  What cannot be submitted as a
  *            strip, or finds no room in the heap, is left to the caller, whose submit reports it: `first`, where that
  *            is all.  Outside of a run, with rt NULL and in other misuse it is `first` too, and the message is set as
