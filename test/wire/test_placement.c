@@ -220,10 +220,10 @@ static void misuse(PTORuntime *rt, void *arg)
     switch (p->shared->number) {
     case 0: pto_release(rt, x); break;
     case 1: pto_submit_task(rt, &adds, add, 2); break;
-    case 2:
-        params[0] = add[0];
-        params[1].ref = &(void *){NULL};
-        pto_submit_task(rt, &makes, params, 3);
+    case 2:;
+        void *y = NULL;
+        PTOTaskParam again[] = {add[0], PTO_OUTPUT(&y, 0, PTO_ARRAY(PTO_F64, TILE, TILE)), PTO_SCALAR(INT64_C(1))};
+        pto_submit_task(rt, &makes, again, 3);
         break;
     case 3: pto_await(rt, x, 0, 8); break;
     }
