@@ -136,8 +136,8 @@ static void emit_bands(struct emitter *e, const struct symbol *orch, const symbo
             if (d) strbuf_puts(&shape, ", ");
             size_print(e, &shape, s->type->extent[d], P_ANY, ARITH_CHECKED);
         }
-        out_line(e->out, "pto_dist(rt, %s, &(PTODist){.type = %s, .rank = %d, .shape = {%s}, .is_square = true});",
-                 emit_name(e, s), c_elem_constant(s->type->elem), s->type->rank, strbuf_text(&shape));
+        out_line(e->out, "pto_bands(rt, %s, %s, %d, (int64_t[]){%s});", emit_name(e, s), c_elem_constant(s->type->elem),
+                 s->type->rank, strbuf_text(&shape));
     }
     if (is_open) out_close(e->out, "}");
 }

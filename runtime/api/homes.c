@@ -4,6 +4,7 @@
  * Tests      test/wire/test_homes.c, test/lit/codegen/homes.pto, test/lit/run/dist-numbers.pto */
 #include "misuse.h"
 #include "runtime.h"
+#include <string.h>
 
 int64_t pto_ranks(PTORuntime *rt) { return rt && rt->dist ? rt->dist->ranks : 1; }
 
@@ -62,4 +63,14 @@ void pto_dist(PTORuntime *rt, const void *base, const PTODist *dist)
         ptoi_end_of_call(rt, PTO_ERR_ARGUMENT);
     else if (rt->dist && base && !is_empty)
         ptoi_dist_say(rt->dist, base, &home, dist->is_square);
+}
+
+void pto_bands(PTORuntime *rt, const void *base, PTOType type, int32_t rank, const int64_t *shape)
+{
+    PTODist bands = {.type = type, .is_square = true}; /* with one cell */
+    if (shape && rank > 0 && rank <= PTO_MAX_RANK) {   /* else it is refused */
+        bands.rank = rank;
+        memcpy(bands.shape, shape, (size_t)rank * sizeof *shape);
+    }
+    pto_dist(rt, base, &bands);
 }

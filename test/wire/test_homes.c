@@ -89,6 +89,12 @@ static void orchestrate(PTORuntime *rt, void *arg)
                 if (pto_submit_task(rt, &counts, params[k], 2) < 0) return;
         }
         break;
+    case 7:
+        pto_bands(rt, m, PTO_F64, 2, (int64_t[]){SIDE, SIDE});
+        use_tiles(rt, m, TILE, TILE);
+        break;
+    case 8: pto_bands(rt, m, PTO_F64, PTO_MAX_RANK + 1, (int64_t[]){SIDE, SIDE}); break;
+    case 9: pto_bands(rt, m, PTO_F64, 2, NULL); break;
     }
     look_at_home(rt, p, m);
 }
@@ -153,6 +159,7 @@ TEST(the_program_says_where_cells_live_before_the_first_use)
     for (int k = 0; k < 3; k++) EXPECT_EQ(s->messages[k], 0);
     expect_home(run(3, 3), 3, TILE, TILE, 1, 3);
     expect_home(run(4, 3), 3, (SIDE + 2) / 3, SIDE, 3, 1);
+    expect_home(run(7, 3), 3, (SIDE + 2) / 3, SIDE, 3, 1);
 }
 
 TEST(a_distribution_that_is_none_is_refused_on_one_rank_too)
@@ -167,6 +174,10 @@ TEST(a_distribution_that_is_none_is_refused_on_one_rank_too)
     }
     PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
     EXPECT_EQ(pto_runtime_run(rt, orchestrate, &p), PTO_ERR_ARGUMENT);
+    for (p.shared->number = 8; p.shared->number <= 9; p.shared->number++) {
+        EXPECT_EQ(pto_runtime_run(rt, orchestrate, &p), PTO_ERR_ARGUMENT);
+        EXPECT(strstr(pto_last_error(rt), "no distribution of 1 to"));
+    }
     p.shared->number = 6;
     executed = 0;
     EXPECT_EQ(pto_runtime_run(rt, orchestrate, &p), PTO_OK);

@@ -274,6 +274,12 @@ PTO_API int64_t pto_rank(PTORuntime *rt);
  *            run". */
 PTO_API void pto_dist(PTORuntime *rt, const void *base, const PTODist *dist);
 
+/* The same of an array of `rank` dimensions that is cut into bands of its first one, or of the next one that has more
+ * than one index, as many as there are ranks.  shape: an extent for each dimension; read before the function returns.
+ * Caller     the orchestrator.  Never blocks.
+ * Status     as that of pto_dist. */
+PTO_API void pto_bands(PTORuntime *rt, const void *base, PTOType type, int32_t rank, const int64_t *shape);
+
 /* Opens a scope, which owns the buffers that are allocated while it is the innermost one, and returns its token.
  * Caller     the orchestrator.  Never blocks.
  * Status     none is returned; PTO_SCOPE_CURRENT after an error.  The run fails with PTO_ERR_RECURSION if scopes are
