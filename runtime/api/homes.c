@@ -50,6 +50,14 @@ static bool read_distribution(PTORuntime *rt, const PTODist *dist, struct distri
     return true;
 }
 
+static enum dealt dealt(const PTODist *dist)
+{
+    if (!dist->is_square) return DEALT_AS_SAID;
+    for (int32_t k = 0; k < dist->rank; k++)
+        if (dist->cell[k] > 0) return DEALT_SQUARE;
+    return DEALT_IN_BANDS;
+}
+
 void pto_dist(PTORuntime *rt, const void *base, const PTODist *dist)
 {
     struct distribution home;
@@ -62,12 +70,12 @@ void pto_dist(PTORuntime *rt, const void *base, const PTODist *dist)
     if (!read_distribution(rt, dist, &home, &is_empty))
         ptoi_end_of_call(rt, PTO_ERR_ARGUMENT);
     else if (rt->dist && base && !is_empty)
-        ptoi_dist_say(rt->dist, base, &home, dist->is_square);
+        ptoi_dist_say(rt->dist, base, &home, dealt(dist));
 }
 
 void pto_bands(PTORuntime *rt, const void *base, PTOType type, int32_t rank, const int64_t *shape)
 {
-    PTODist bands = {.type = type, .is_square = true}; /* with one cell */
+    PTODist bands = {.type = type, .is_square = true}; /* without cells */
     if (shape && rank > 0 && rank <= PTO_MAX_RANK) {   /* else it is refused */
         bands.rank = rank;
         memcpy(bands.shape, shape, (size_t)rank * sizeof *shape);

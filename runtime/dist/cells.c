@@ -91,16 +91,17 @@ static void cut_into_bands(struct distribution *home, int32_t ranks)
     home->grid[k] = ranks;
 }
 
-void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *said, bool is_square)
+void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *said, enum dealt dealt)
 {
     struct distribution home = *said;
     struct tensor *t = ptoi_dist_tensor(d, base);
-    const bool is_cut = !is_square || deal(&home, d->ranks);
-    if (!is_cut) cut_into_bands(&home, d->ranks);
+    const bool is_cut = dealt == DEALT_AS_SAID || deal(&home, d->ranks);
+    if (!is_cut && dealt == DEALT_IN_BANDS) cut_into_bands(&home, d->ranks);
     if (!ptoi_dist_compare(d)) return;
     ptoi_dist_begin_step(d);
-    ptoi_ask_item(&d->asked, asked_head(ASKED_HOMES, 0, 2 * home.rank, 0, t ? t->number : UINT32_MAX));
+    ptoi_ask_item(&d->asked, asked_head(ASKED_HOMES, 0, 3 * home.rank, 0, t ? t->number : UINT32_MAX));
     for (int32_t k = 0; k < home.rank; k++) {
+        ptoi_ask(&d->asked, (uint64_t)home.shape[k]);
         ptoi_ask(&d->asked, (uint64_t)home.cell[k]);
         ptoi_ask(&d->asked, (uint64_t)home.grid[k]);
     }
@@ -133,6 +134,7 @@ void ptoi_dist_first_use(struct dist *d, struct tensor *t, const PTOArg *view)
 {
     struct distribution home;
     bool is_cut = read_view(view, t->bytes, &home);
+    d->hash = ptoi_dist_mix(d->hash, (uint64_t)t->bytes); /* all ranks have as many */
     if (is_cut && !deal(&home, d->ranks)) {
         is_cut = !t->buffer; /* one of the heap has one home, that of its first writer */
         cut_into_bands(&home, d->ranks);

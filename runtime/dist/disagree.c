@@ -48,7 +48,10 @@ static void write_item(uint64_t head, char *text)
     case ASKED_OUTPUT: snprintf(text, TEXT, "the new buffer of parameter %d", index); break;
     case ASKED_RANK: snprintf(text, TEXT, "no more parameters"); break;
     case ASKED_AWAIT: snprintf(text, TEXT, "a wait for buffer %" PRIu32, asked_buffer_of(head)); break;
-    case ASKED_HOMES: snprintf(text, TEXT, "a distribution of buffer %" PRIu32, asked_buffer_of(head)); break;
+    case ASKED_HOMES:
+        snprintf(text, TEXT, "a distribution of %d dimensions of buffer %" PRIu32, asked_count_of(head) / 3,
+                 asked_buffer_of(head));
+        break;
     case ASKED_FAILURE: snprintf(text, TEXT, "an end with an error"); break;
     case ASKED_END: snprintf(text, TEXT, "the end of the program"); break;
     }
@@ -57,7 +60,7 @@ static void write_item(uint64_t head, char *text)
 /* Which number of the item differs. */
 static void write_subject(uint64_t head, int32_t at, char *text)
 {
-    static const char *const wait[] = {"first byte", "number of bytes"};
+    static const char *const wait[] = {"first byte", "number of bytes"}, *const homes[] = {"extent", "cell", "grid"};
     const int32_t index = asked_index_of(head), count = asked_count_of(head);
     switch (at < 0 ? ASKED_NOTHING : asked_item_of(head)) {
     case ASKED_TASK: snprintf(text, TEXT, "the kernel is"); break;
@@ -74,7 +77,7 @@ static void write_subject(uint64_t head, int32_t at, char *text)
     case ASKED_OUTPUT: snprintf(text, TEXT, "extent %d of the new buffer of parameter %d is", at, index); break;
     case ASKED_RANK: snprintf(text, TEXT, "the rank of the task is"); break;
     case ASKED_AWAIT: snprintf(text, TEXT, "the %s that the program waits for is", wait[at]); break;
-    case ASKED_HOMES: snprintf(text, TEXT, "the %s of dimension %d is", at % 2 ? "grid" : "cell", at / 2); break;
+    case ASKED_HOMES: snprintf(text, TEXT, "the %s of dimension %d is", homes[at % 3], at / 3); break;
     default: snprintf(text, TEXT, "the program asks for"); break;
     }
 }

@@ -209,7 +209,8 @@ void ptoi_dist_settle(struct dist *d, struct tensor *t);
 bool ptoi_dist_read_piece(const struct tensor *t, const struct box *piece);
 /* What the program says before the first use of the tensor; ignored where that has been, and where it is not
  * about all of one. */
-void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *home, bool is_square);
+enum dealt { DEALT_AS_SAID, DEALT_SQUARE, DEALT_IN_BANDS /* the same, and bands where there is one cell */ };
+void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *home, enum dealt dealt);
 /* A task names the view, the first of the tensor, which is not settled. */
 void ptoi_dist_first_use(struct dist *d, struct tensor *t, const PTOArg *view);
 

@@ -51,7 +51,8 @@ static void orchestrate(PTORuntime *rt, void *arg)
     struct program *p = arg;
     double *m = p->matrix;
     PTODist d = rows_of_four;
-    pto_buffer(rt, m, sizeof(double) * CELLS);
+    const int64_t more = p->rank == 1; /* what rank 1 has that the others have not */
+    pto_buffer(rt, m, (int64_t)sizeof(double) * (CELLS - (p->shared->number == 12 ? more * SIDE : 0)));
     switch (p->shared->number) {
     case 0: use_tiles(rt, m, TILE, TILE); break;
     case 1: use_tiles(rt, m, SIDE, SIDE); break;
@@ -95,6 +96,12 @@ static void orchestrate(PTORuntime *rt, void *arg)
         break;
     case 8: pto_bands(rt, m, PTO_F64, PTO_MAX_RANK + 1, (int64_t[]){SIDE, SIDE}); break;
     case 9: pto_bands(rt, m, PTO_F64, 2, NULL); break;
+    case 10: /* a tile that is all of it */
+        pto_dist(rt, m, &(PTODist){PTO_F64, 2, {SIDE, SIDE}, {SIDE, SIDE}, {0}, true});
+        use_tiles(rt, m, TILE, TILE);
+        break;
+    case 11: pto_bands(rt, m, PTO_F64, 2, (int64_t[]){SIDE + more, SIDE}); break;
+    case 12: pto_submit_task(rt, &counts, (PTOTaskParam[]){PTO_INOUT(m, 0, PTO_ARRAY(PTO_F64, SIDE))}, 1); break;
     }
     look_at_home(rt, p, m);
 }
@@ -160,6 +167,25 @@ TEST(the_program_says_where_cells_live_before_the_first_use)
     expect_home(run(3, 3), 3, TILE, TILE, 1, 3);
     expect_home(run(4, 3), 3, (SIDE + 2) / 3, SIDE, 3, 1);
     expect_home(run(7, 3), 3, (SIDE + 2) / 3, SIDE, 3, 1);
+    s = run(10, 3); /* one rank has it */
+    expect_home(s, 3, SIDE, SIDE, 1, 1);
+    EXPECT_EQ(s->tasks[0], TILES * TILES);
+}
+
+/* Whose cells, and all that is asked of them, are alike. */
+TEST(arrays_of_other_sizes_are_a_disagreement)
+{
+    const struct shared *s = run(11, 3);
+    for (int k = 0; k < 3; k++) {
+        EXPECT_EQ(s->status[k], PTO_ERR_STATE);
+        EXPECT(strstr(s->text[k], "ranks 0 and 1 disagree at step 0 of the program: the extent of dimension 0 is 16 "
+                                  "and 17; what it does"));
+    }
+    s = run(12, 3);
+    for (int k = 0; k < 3; k++) {
+        EXPECT_EQ(s->status[k], PTO_ERR_STATE);
+        EXPECT(strstr(s->text[k], "disagree at step 0 of the program"));
+    }
 }
 
 TEST(a_distribution_that_is_none_is_refused_on_one_rank_too)

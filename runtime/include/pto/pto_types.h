@@ -386,7 +386,7 @@ typedef struct PTODist {
     int64_t shape[PTO_MAX_RANK]; /* of the whole tensor, which is row-major */
     int64_t cell[PTO_MAX_RANK];  /* extents of a cell; 0: a band, of which a dimension has as many as `grid` says */
     int64_t grid[PTO_MAX_RANK];  /* at least 1 each */
-    bool is_square;              /* `grid` is not read: as square as possible; bands, if there is one cell */
+    bool is_square;              /* `grid` is not read: as square as possible; bands, if there are no cells */
 } PTODist;
 
 /* A tensor that an entry returns and whose extents the run decides, `-> f32[?m]`.  Before the run it is {0}. */
