@@ -10,11 +10,12 @@
 #include <stdio.h>
 
 /* index: its depth, which is 0 for the run. */
-static int describe_scope(char *text, size_t size, const struct scope *s, int32_t index)
+/* Where it begins is not known: the program's place is then that of the last task before it.  Its largest buffer has a
+ * place in it. */
+static int describe_scope(char *text, size_t size, int32_t index)
 {
     if (index == 0) return snprintf(text, size, "the run itself");
-    if (!s->site) return snprintf(text, size, "a scope at depth %d", (int)index);
-    return snprintf(text, size, "%s (%s:%d)", s->site->text ? s->site->text : "a scope", s->site->file, s->site->line);
+    return snprintf(text, size, "a scope at depth %d", (int)index);
 }
 
 static uint64_t rings_of(const struct orchestrator *o) { return o->window->heap_bytes / o->buffers.heap.ring_bytes; }
@@ -71,7 +72,7 @@ PTOStatus ptoi_deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEADLO
         held += scope_bytes;
         if (!largest || n > sizeof report - 600) continue;
         n += (size_t)snprintf(report + n, sizeof report - n, "\n  held by ");
-        n += (size_t)describe_scope(report + n, sizeof report - n > 200 ? 200 : 0, s, i);
+        n += (size_t)describe_scope(report + n, sizeof report - n > 200 ? 200 : 0, i);
         n += (size_t)snprintf(report + n, sizeof report - n,
                               ": %llu bytes in %llu buffers, the largest '%.60s' with %llu bytes",
                               (unsigned long long)scope_bytes, (unsigned long long)scope_count,
