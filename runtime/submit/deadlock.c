@@ -8,14 +8,21 @@
 #include "shared/limit.h"
 #include "debug/checked.h"
 #include <stdio.h>
+#include <string.h>
 
 /* index: its depth, which is 0 for the run. */
-/* Where it begins is not known: the program's place is then that of the last task before it.  Its largest buffer has a
- * place in it. */
-static int describe_scope(char *text, size_t size, int32_t index)
+/* Is it the place of a scope?  A scope that the program gives no place, such as the body of a loop, has that of the
+ * task before it. */
+static bool is_of_scope(const PTOSite *site)
+{
+    return site && site->text && (strcmp(site->text, "scope") == 0 || strncmp(site->text, "scope ", 6) == 0);
+}
+
+static int describe_scope(char *text, size_t size, const struct scope *s, int32_t index)
 {
     if (index == 0) return snprintf(text, size, "the run itself");
-    return snprintf(text, size, "a scope at depth %d", (int)index);
+    if (!is_of_scope(s->site)) return snprintf(text, size, "a scope at depth %d", (int)index);
+    return snprintf(text, size, "%s (%s:%d)", s->site->text, s->site->file, s->site->line);
 }
 
 static uint64_t rings_of(const struct orchestrator *o) { return o->window->heap_bytes / o->buffers.heap.ring_bytes; }
@@ -72,7 +79,7 @@ PTOStatus ptoi_deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEADLO
         held += scope_bytes;
         if (!largest || n > sizeof report - 600) continue;
         n += (size_t)snprintf(report + n, sizeof report - n, "\n  held by ");
-        n += (size_t)describe_scope(report + n, sizeof report - n > 200 ? 200 : 0, i);
+        n += (size_t)describe_scope(report + n, sizeof report - n > 200 ? 200 : 0, s, i);
         n += (size_t)snprintf(report + n, sizeof report - n,
                               ": %llu bytes in %llu buffers, the largest '%.60s' with %llu bytes",
                               (unsigned long long)scope_bytes, (unsigned long long)scope_count,
