@@ -163,7 +163,7 @@ def metg(rows, options):
     words = ["stencil:%d:%d" % (length, min(64000, options.metg_ns // length)) for length in LENGTHS]
     for _ in rounds_of(options, "metg"):
         for row in chosen:
-            # two runs: before each length the check runs with other bodies, and what was learned of those is no use
+            # two runs: before each length the check calls other bodies, whose times are those of the first strips
             for _, tasks, length, all_ns, _, _ in programs.run(row, cores, 64000, 2, words):
                 samples.add((row.name, length), all_ns / (tasks * length))
     lines = []

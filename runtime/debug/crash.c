@@ -22,7 +22,7 @@ static _Thread_local const PTOFastPath *volatile orchestrates;
 const int ptoi_crash_inline = 1;
 
 /* On several ranks; W the thread that creates a runtime there, or destroys it. */
-static char rank_text[96]; /* behind the message; empty: there is one */
+static char rank_text[96]; /* at the end of the message; empty: there is one rank */
 
 static int watchers; /* it and `before` are guarded by PROCESS_LOCK_CRASH_HANDLERS */
 static struct sigaction before[CRASHES];

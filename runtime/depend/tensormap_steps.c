@@ -65,7 +65,7 @@ static void find_and_add(struct tensormap *m, const struct map_steps *s, const v
     struct region region = *s->first.region;
     struct map_access single = s->first;
     const struct map_buffer *const b = single.buffer;
-    struct tile *tile = NULL; /* of access number tile_n, if that and all behind it are known to be tiles */
+    struct tile *tile = NULL; /* of access number tile_n, if that and all later ones are known to be tiles */
     int32_t tile_n = 0;
     int64_t apart = 0;
     single.region = &region;

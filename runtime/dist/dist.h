@@ -22,7 +22,7 @@
 struct held;
 enum { HELD_TASKS = 8, HELD_ENDS = 32 };
 
-/* A lifetime that the program has ended behind so many of the tasks that are held back, see held.h. */
+/* A lifetime that ends after so many of the tasks that are held back, see held.h. */
 struct held_end {
     uint32_t buffer;
     int32_t tasks;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* index: its depth, which is 0 for the run. */
 /* Is it the place of a scope?  A scope that the program gives no place, such as the body of a loop, has that of the
  * task before it. */
 static bool is_of_scope(const PTOSite *site)
@@ -18,6 +17,7 @@ static bool is_of_scope(const PTOSite *site)
     return site && site->text && (strcmp(site->text, "scope") == 0 || strncmp(site->text, "scope ", 6) == 0);
 }
 
+/* index: its depth, which is 0 for the run. */
 static int describe_scope(char *text, size_t size, const struct scope *s, int32_t index)
 {
     if (index == 0) return snprintf(text, size, "the run itself");
