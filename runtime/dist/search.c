@@ -70,7 +70,7 @@ static enum search_verdict take_step(struct search *s, const struct search_answe
 
 /* ---- its words --------------------------------------------------------------------------------------------------- */
 
-/* Behind the last word of a step stands one that says so. */
+/* After the last word of a step comes one that says that it is the last. */
 static uint64_t word_at(const struct search *s, const struct search_answer *answer, uint64_t position)
 {
     return position < answer->words ? answer->word[position - s->position] : asked_head(ASKED_NOTHING, 0, 0, 0, 0);

@@ -1,9 +1,7 @@
 /* test_skipped.c - a rank passes a task of another rank in one pass, exactly where nothing is asked of it.  The others
  * may look at the same task, and agree on its words. */
-#include "api/runtime.h"
-#include "local_wire.h"
 #include "pick.h"
-#include "unit.h"
+#include "two_arrays.h"
 
 enum { RANKS = 3, WIDTH = 8, TILES = 12, CELLS = TILES * WIDTH, TASKS = 400 };
 
@@ -14,29 +12,6 @@ struct shared {
     double result[CELLS];
     int64_t skipped[RANKS], expected[RANKS];
 };
-
-struct program {
-    struct shared *shared;
-    double *a, *c;
-    int rank;
-};
-
-/* in tile, inout tile, scalar */
-static int add(const PTOArg *a)
-{
-    for (int64_t i = 0; i < WIDTH; i++)
-        ((double *)a[1].ptr)[i] += 0.5 * ((double *)a[0].ptr)[i] + (double)a[2].value.i64;
-    return 0;
-}
-static const PTOKernel adds = {.name = "add", .worker = PTO_WORKER_VECTOR, .fn = add};
-
-/* in tile, out tile */
-static int copy(const PTOArg *a)
-{
-    for (int64_t i = 0; i < WIDTH; i++) ((double *)a[1].ptr)[i] = 3 * ((double *)a[0].ptr)[i];
-    return 0;
-}
-static const PTOKernel copies = {.name = "copy", .worker = PTO_WORKER_VECTOR, .fn = copy};
 
 /* inout tile */
 static int halve(const PTOArg *a)
@@ -105,43 +80,14 @@ static void orchestrate(PTORuntime *rt, void *arg)
     }
 }
 
-static void fill(struct program *p)
-{
-    for (int64_t k = 0; k < CELLS; k++) p->a[k] = (double)(k % 37), p->c[k] = (double)(k % 11);
-}
-
-static int run_rank(struct wire *w, int rank, void *arg)
-{
-    static double a[CELLS], c[CELLS];
-    struct program p = {.shared = arg, .a = a, .c = c, .rank = rank};
-    const struct dist_config ranks = {.wire = w, .copy_bytes = 1 << 20, .sends = 2};
-    PTORuntime *rt = ptoi_create_ranked(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, &ranks, NULL);
-    const struct distribution d = {.rank = 1, .unit = 8, .shape = {CELLS}, .cell = {WIDTH}, .grid = {RANKS}};
-    fill(&p);
-    if (!rt || ptoi_dist_distribute(rt->dist, a, &d) != PTO_OK || ptoi_dist_distribute(rt->dist, c, &d) != PTO_OK)
-        return 1;
-    const PTOStatus status = pto_runtime_run(rt, orchestrate, &p);
-    if (status != PTO_OK) fprintf(stderr, "rank %d: %s\n", rank, pto_last_error(rt));
-    for (int64_t k = 0; k < CELLS; k++)
-        if (home_of(k / WIDTH) == rank) p.shared->result[k] = c[k];
-    pto_runtime_destroy(rt);
-    return status != PTO_OK;
-}
-
 /* The results are those of one rank, and the ranks agree. */
 static struct shared *run(struct shared what)
 {
-    static double a[CELLS], c[CELLS];
     static struct shared *s;
     if (!s) s = ranks_share(sizeof *s);
     *s = what;
-    EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = RANKS, .slots = 4, .seed = 5, .latest = 3}, run_rank, s), 0);
-    struct program alone = {.shared = s, .a = a, .c = c, .rank = -1};
-    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
-    fill(&alone);
-    EXPECT_EQ(pto_runtime_run(rt, orchestrate, &alone), PTO_OK);
-    pto_runtime_destroy(rt);
-    for (int k = 0; k < CELLS; k++) EXPECT(s->result[k] == c[k]);
+    run_arrays((struct two_arrays){
+        .ranks = RANKS, .numbers = CELLS, .cell = WIDTH, .orchestrate = orchestrate, .shared = s, .result = s->result});
     return s;
 }
 

@@ -1,9 +1,7 @@
 /* test_skipped_strips.c - a rank takes of an offer exactly the iterations before the first one that concerns it, and
  * comes back soon. */
-#include "api/runtime.h"
 #include "dist/known_step.h"
-#include "local_wire.h"
-#include "unit.h"
+#include "two_arrays.h"
 
 enum { RANKS = 3, WIDTH = 8, RUN = 6, TILES = 4 * RANKS * RUN, CELLS = TILES * WIDTH };
 
@@ -19,29 +17,7 @@ struct shared {
     double result[CELLS];
 };
 
-/* in tile, inout tile, scalar */
-static int add(const PTOArg *a)
-{
-    for (int64_t i = 0; i < WIDTH; i++)
-        ((double *)a[1].ptr)[i] += 0.5 * ((double *)a[0].ptr)[i] + (double)a[2].value.i64;
-    return 0;
-}
-static const PTOKernel adds = {.name = "add", .worker = PTO_WORKER_VECTOR, .fn = add};
-
-/* in tile, out tile */
-static int copy(const PTOArg *a)
-{
-    for (int64_t i = 0; i < WIDTH; i++) ((double *)a[1].ptr)[i] = 3 * ((double *)a[0].ptr)[i];
-    return 0;
-}
-static const PTOKernel copies = {.name = "copy", .worker = PTO_WORKER_VECTOR, .fn = copy};
 static const PTOSiteLine sites[2];
-
-struct program {
-    struct shared *shared;
-    double *a, *c;
-    int rank;
-};
 
 #define TILE_OF(kind, base, k) kind(base, (k)*WIDTH, PTO_ARRAY(PTO_F64, WIDTH))
 
@@ -145,46 +121,26 @@ static void orchestrate(PTORuntime *rt, void *arg)
     }
 }
 
-static void fill(struct program *p)
+static void note_steps(PTORuntime *rt, const struct program *p)
 {
-    for (int64_t k = 0; k < CELLS; k++) p->a[k] = (double)(k % 37), p->c[k] = (double)(k % 11);
-}
-
-static int run_rank(struct wire *w, int rank, void *arg)
-{
-    static double a[CELLS], c[CELLS];
-    struct program p = {.shared = arg, .a = a, .c = c, .rank = rank};
-    const struct dist_config ranks = {.wire = w, .copy_bytes = 1 << 20, .sends = 2};
-    const PTOConfig config = {.engine = PTO_ENGINE_SERIAL, .record_tasks = p.shared->what == WATCHED ? 1000 : 0};
-    PTORuntime *rt = ptoi_create_ranked(&config, &ranks, NULL);
-    const struct distribution d = {.rank = 1, .unit = 8, .shape = {CELLS}, .cell = {RUN * WIDTH}, .grid = {RANKS}};
-    fill(&p);
-    if (!rt || ptoi_dist_distribute(rt->dist, a, &d) != PTO_OK || ptoi_dist_distribute(rt->dist, c, &d) != PTO_OK)
-        return 1;
-    const PTOStatus status = pto_runtime_run(rt, orchestrate, &p);
-    if (status != PTO_OK) fprintf(stderr, "rank %d: %s\n", rank, pto_last_error(rt));
-    p.shared->steps[rank] = (int64_t)rt->dist->steps;
-    p.shared->hash[rank] = rt->dist->hash;
-    for (int64_t k = 0; k < CELLS; k++)
-        if (home_of(k / WIDTH) == rank) p.shared->result[k] = c[k];
-    pto_runtime_destroy(rt);
-    return status != PTO_OK;
+    p->shared->steps[p->rank] = (int64_t)rt->dist->steps;
+    p->shared->hash[p->rank] = rt->dist->hash;
 }
 
 /* The results are those of one rank, and the ranks agree. */
 static struct shared *run(struct shared what)
 {
-    static double a[CELLS], c[CELLS];
     static struct shared *s;
     if (!s) s = ranks_share(sizeof *s);
     *s = what;
-    EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = RANKS, .slots = 4, .seed = 5, .latest = 3}, run_rank, s), 0);
-    struct program alone = {.shared = s, .a = a, .c = c, .rank = -1};
-    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
-    fill(&alone);
-    EXPECT_EQ(pto_runtime_run(rt, orchestrate, &alone), PTO_OK);
-    pto_runtime_destroy(rt);
-    for (int k = 0; k < CELLS; k++) EXPECT(s->result[k] == c[k]);
+    run_arrays((struct two_arrays){.ranks = RANKS,
+                                   .numbers = CELLS,
+                                   .cell = RUN * WIDTH,
+                                   .records = what.what == WATCHED ? 1000 : 0,
+                                   .orchestrate = orchestrate,
+                                   .look = note_steps,
+                                   .shared = s,
+                                   .result = s->result});
     for (int k = 1; k < RANKS; k++) EXPECT(s->hash[k] == s->hash[0]);
     return s;
 }
