@@ -21,8 +21,11 @@ static struct {
 static void leave_job(int code, void *nothing)
 {
     (void)nothing;
-    process.wire->ops->close(process.wire, code, code == 0 && !process.has_failed);
+    ptoi_wire_close(process.wire, code, code == 0 && !process.has_failed);
 }
+
+/* MPI belongs to the host program, which ends it. */
+static void end_wire(struct wire *w) { ptoi_wire_end(w, 0, !process.has_failed); }
 
 /* The library is needed until the process ends, even if the host program closes it. */
 static void stay_loaded(void)
@@ -44,6 +47,7 @@ static PTOStatus open_wire(bool *is_launched)
     if (*is_launched && !process.wire)
         return ptoi_refuse(PTO_ERR_UNSUPPORTED, "started as one of several ranks, which it cannot join: %s", why);
     if (!process.wire) return PTO_OK;
+    process.wire->ends = end_wire;
     stay_loaded();
     on_exit(leave_job, NULL);
     return PTO_OK;
@@ -60,11 +64,20 @@ static uint64_t hash_of(const PTORuntime *rt)
 static bool is_like_others(const PTORuntime *rt)
 {
     enum { LOOK_NS = 100000 };
+    struct wire *w = process.wire;
+    const struct wire_left *ended = &w->others.ended;
     const uint64_t mine[WIRE_REDUCED] = {rt != NULL, rt ? hash_of(rt) : 0};
     uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    struct wire_status of_no_run;
     enum wire_answer answer;
-    while ((answer = process.wire->ops->reduce(process.wire, false, mine, least, most)) == WIRE_WAITS)
+    while ((answer = w->ops->reduce(w, false, mine, least, most)) == WIRE_WAITS && !ended->is_known) {
         ptoi_sleep_ns(LOOK_NS);
+        while (ptoi_wire_hear(w, &of_no_run)) {}
+    }
+    process.has_failed |= answer == WIRE_WAITS;
+    if (rt && answer == WIRE_WAITS)
+        ptoi_refuse(PTO_ERR_STATE, "rank %d has ended, and creates no runtime with the others", ended->rank);
+    if (answer == WIRE_WAITS) return false;
     if (answer == WIRE_DONE && least[0] == 1 && least[1] == most[1]) return true;
     if (rt)
         ptoi_refuse(PTO_ERR_CONFIG, "%s",
@@ -101,7 +114,7 @@ static PTORuntime *join(const PTOConfig *config, PTOStatus *status)
         char why[sizeof ptoi_thread_message];
         memcpy(why, ptoi_thread_message, sizeof why);
         ptoi_destroy(rt);
-        *status = ptoi_refuse(PTO_ERR_CONFIG, "%s", why);
+        *status = ptoi_refuse(process.has_failed ? PTO_ERR_STATE : PTO_ERR_CONFIG, "%s", why);
     }
     leave();
     return NULL;
@@ -116,7 +129,9 @@ PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
 
 void pto_runtime_destroy(PTORuntime *rt)
 {
-    if (ptoi_destroy(rt)) leave();
+    if (!ptoi_destroy(rt)) return;
+    ptoi_wire_leave(process.wire);
+    leave();
 }
 
 bool ptoi_join_begin(PTORuntime *rt)

@@ -5,6 +5,7 @@
 #include "engine/watchdog.h"
 #include "shared/task.h"
 #include "transfer.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static struct wire_status status_now(const struct transfers *t, int64_t now)
     enum { PART = WIRE_STATUS / 2 - 8 };
     const struct standstill *s = &t->standstill;
     struct wire_status status = {
-        .rank = t->wire->rank, .is_answer = true, .waits = true, .run = s->run, .idle_ns = now - s->since};
+        .rank = t->wire->rank, .kind = WIRE_ANSWER, .waits = true, .run = s->run, .idle_ns = now - s->since};
     char kernel[PART], transfer[PART];
     int count;
     uint64_t kernel_number = 0, transfer_number = 0;
@@ -208,12 +209,24 @@ static void hear(struct transfers *t, int64_t now)
 {
     struct standstill *s = &t->standstill;
     struct wire_status heard;
-    while (t->wire->ops->hear_status(t->wire, &heard)) {
-        if (!heard.is_answer)
+    while (ptoi_wire_hear(t->wire, &heard)) {
+        if (heard.kind == WIRE_QUESTION)
             take_question(s, &heard, now);
         else if (s->other && heard.run == s->run)
             take_answer(s, &heard, now);
     }
+}
+
+/* Host programs disagree: a rank has left, and begins this run no more. */
+static void miss_rank(struct transfers *t)
+{
+    const struct wire *w = t->wire;
+    const struct wire_left *left = ptoi_wire_left_before(w);
+    if (!left || ptoi_is_failing(t->core->run_status)) return;
+    ptoi_fail(t->core->run_status, PTO_ERR_STATE, NULL,
+              "ranks %d and %d disagree: rank %d has begun %" PRIu64 " runs and has left, and this is run %" PRIu64
+              "; what a host program does may not depend on the rank",
+              w->rank, left->rank, left->rank, left->runs, w->runs);
 }
 
 static bool give(struct transfers *t, int32_t to, const struct wire_status *status, int64_t now)
@@ -469,6 +482,7 @@ void ptoi_standstill_look(struct transfers *t)
     if (now - s->looked < LOOK_NS) return;
     count_events(t, now);
     hear(t, now);
+    miss_rank(t);
     answer(t, now, false, false);
     if (t->is_cancelled || ptoi_is_failing(t->core->run_status)) return;
     const int64_t idle = t->receives || t->sends || t->meets ? now - s->since : 0, kernel_idle = now - s->kernel_since;

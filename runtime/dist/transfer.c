@@ -418,6 +418,7 @@ static void say(void *context) { ptoi_standstill_say(context); }
 void ptoi_transfers_begin(struct transfers *t)
 {
     ptoi_lock_take(&t->lock);
+    t->wire->runs++;
     t->wire->ops->begin(t->wire);
     t->is_running = true;
     t->is_cancelled = t->has_notified = t->has_reported = false;
@@ -460,6 +461,7 @@ static bool will_not_come(const struct transfers *t, int64_t *failed)
 {
     const int64_t grace_ns = 5000000000;
     if (t->standstill.begins_together) return false;
+    if (ptoi_wire_left_before(t->wire)) return true;
     if (*failed == 0 && ptoi_is_failing(t->core->run_status)) *failed = ptoi_clock_ns();
     return t->standstill.silent >= 0 || (*failed > 0 && ptoi_clock_ns() - *failed > grace_ns);
 }

@@ -523,6 +523,6 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
         fprintf(stderr, "error%s%s%s: %s\n", s.error.id ? "[" : "", s.error.id ? s.error.id : "", s.error.id ? "]" : "",
                 s.error.text);
     session_free(&s);
-    if (s.wire) s.wire->ops->close(s.wire, code, code == HOST_OK || s.has_stopped);
+    if (s.wire) ptoi_wire_close(s.wire, code, code == HOST_OK || s.has_stopped);
     return code;
 }

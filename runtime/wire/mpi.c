@@ -97,7 +97,6 @@ struct mpi_wire {
     int count, room;
     uint8_t *small;              /* by rank: small messages sent since the last synchronous one */
     bool has_sent_small;         /* in this run */
-    uint64_t run;                /* the newest, from 1 */
     struct reporting *reporting; /* of all runs */
     struct report *early;        /* by rank, of the next run: it is ahead; run 0: none */
     int early_count;
@@ -297,11 +296,7 @@ static enum wire_answer mpi_reduce(struct wire *wire, bool is_last, const uint64
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
 
-static void mpi_begin(struct wire *w)
-{
-    of(w)->run++;
-    of(w)->has_sent_small = false;
-}
+static void mpi_begin(struct wire *w) { of(w)->has_sent_small = false; }
 
 /* Without memory the others are not notified, and wait; the launcher ends them when this rank ends. */
 static void mpi_notify(struct wire *wire, const struct wire_failure *failure)
@@ -309,7 +304,7 @@ static void mpi_notify(struct wire *wire, const struct wire_failure *failure)
     struct mpi_wire *w = of(wire);
     struct reporting *x = malloc(sizeof *x + (size_t)wire->ranks * sizeof *x->request);
     if (!x) return;
-    *x = (struct reporting){.next = w->reporting, .report = {w->run, *failure}};
+    *x = (struct reporting){.next = w->reporting, .report = {wire->runs, *failure}};
     w->reporting = x;
     for (int k = 0; k < wire->ranks; k++)
         if (k != wire->rank && is_fine(MPI_Isend(&x->report, sizeof x->report, MPI_BYTE, k, FAILURE_TAG, w->failures,
@@ -321,7 +316,7 @@ static void mpi_notify(struct wire *wire, const struct wire_failure *failure)
 static bool take_early(struct mpi_wire *w, struct report *report)
 {
     for (int k = 0; k < w->wire.ranks && w->early_count > 0; k++) {
-        if (w->early[k].run == 0 || w->early[k].run > w->run) continue;
+        if (w->early[k].run == 0 || w->early[k].run > w->wire.runs) continue;
         *report = w->early[k];
         w->early[k].run = 0;
         w->early_count--;
@@ -339,8 +334,8 @@ static bool mpi_listen(struct wire *wire, struct wire_failure *failure)
     MPI_Status status;
     int any = 0;
     report.run = 0; /* none yet; its text is long, and is not cleared */
-    while (report.run != w->run) {
-        if (report.run > w->run) {
+    while (report.run != wire->runs) {
+        if (report.run > wire->runs) {
             w->early[status.MPI_SOURCE] = report;
             w->early_count++;
         }
@@ -389,38 +384,36 @@ static bool mpi_hear_status(struct wire *wire, struct wire_status *status)
 /* ---- the beginning and the end ----------------------------------------------------------------------------------- */
 
 /* Note [all finalize or none]: MPI_Finalize waits for all ranks.  A rank that finalized while another one ends without
- * it would wait until the launcher ends it.  So the ranks agree on it. */
+ * it would wait until the launcher ends it.  So the ranks agree on it, wire/leave.c. */
 
-/* Is nothing of this rank in flight? */
-static bool is_idle(struct mpi_wire *w)
+/* MPI may belong to a host program, which ends it. */
+static bool mpi_is_over(struct wire *wire)
 {
+    int is_over = 0;
+    (void)wire;
+    MPI_Finalized(&is_over);
+    return is_over;
+}
+
+static bool mpi_is_idle(struct wire *wire)
+{
+    struct mpi_wire *w = of(wire);
     bool is_idle = w->count == 0 && !w->has_left_sends && !w->ordinary.is_begun && !w->last.is_begun;
     for (struct reporting *x = w->reporting; x; x = x->next)
         for (int k = 0, any = 0; k < x->count; k++)
             is_idle &= is_fine(MPI_Test(&x->request[k], &any, MPI_STATUS_IGNORE)) && any;
-    for (int k = 0; k < w->wire.ranks && w->leaving; k++) is_idle &= has_left(&w->leaving[k]);
     return is_idle;
 }
 
-enum { GRACE_NS = 2000000000 }; /* for a rank that may never come */
-
-/* A launcher may end all ranks when the first has ended with an error, and that of MPICH does so without a word.  So a
- * rank waits until all are here, because rank 0 has printed by then what has failed.  Where another one may never come,
- * it waits for a while.  See Note [all finalize or none]. */
-static bool do_all_finalize(struct mpi_wire *w, bool all_come)
+static bool mpi_have_statuses_left(struct wire *wire)
 {
-    enum { STEP_NS = 100000, LONGEST_NS = 2000000 };
-    struct reduction *r = &w->last;
-    const uint64_t mine[WIRE_REDUCED] = {is_idle(w)};
-    if (r->is_begun || !begin_reduction(r, mine, 0)) return false;
-    for (int64_t ns = STEP_NS, waited = 0; all_come || waited < GRACE_NS; waited += ns) {
-        const enum wire_answer answer = test_reduction(r);
-        if (answer != WIRE_WAITS) return answer == WIRE_DONE && least_of(r, 0) == 1;
-        ptoi_sleep_ns(ns);
-        if (ns < LONGEST_NS) ns += STEP_NS;
-    }
-    return false;
+    struct mpi_wire *w = of(wire);
+    bool all = true;
+    for (int k = 0; k < wire->ranks && w->leaving; k++) all &= has_left(&w->leaving[k]);
+    return all;
 }
+
+enum { ABORT_NS = 2000000000 }; /* so long the other ranks leave that to rank 0 */
 
 /* The process ends without MPI_Finalize.  The launcher of MPICH kills the other ranks then, and reports their SIGKILL
  * in place of the exit code; MPI_Abort names the code.  Of another communicator than that of all ranks it has each rank
@@ -432,24 +425,20 @@ static void end_without_finalize(const struct mpi_wire *w, int code)
     (void)w, (void)code;
 #else
     if (code == 0) return;
-    if (w->wire.rank != 0) ptoi_sleep_ns(GRACE_NS);
+    if (w->wire.rank != 0) ptoi_sleep_ns(ABORT_NS);
     fflush(NULL); /* a host program comes here from exit, before its streams are closed */
     MPI_Abort(MPI_COMM_WORLD, code);
 #endif
 }
 
-static void mpi_close(struct wire *wire, int code, bool all_come)
+static void mpi_close(struct wire *wire, int code, bool are_all_idle)
 {
     struct mpi_wire *w = of(wire);
-    struct wire_status unheard;
-    int is_over = 0;
-    MPI_Finalized(&is_over); /* by a host program, to which it belongs */
-    if (is_over) return;
-    if (!do_all_finalize(w, all_come)) { /* MPI still uses its memory */
+    if (mpi_is_over(wire)) return;
+    if (!are_all_idle) { /* MPI still uses its memory */
         end_without_finalize(w, code);
         return;
     }
-    while (mpi_hear_status(wire, &unheard)) {}
     MPI_Comm_free(&w->transfers);
     MPI_Comm_free(&w->failures);
     MPI_Comm_free(&w->passed);
@@ -512,6 +501,9 @@ static const struct wire_ops mpi_ops = {.begin = mpi_begin,
                                         .hear_status = mpi_hear_status,
                                         .give = mpi_give,
                                         .take = mpi_take,
+                                        .is_over = mpi_is_over,
+                                        .is_idle = mpi_is_idle,
+                                        .have_statuses_left = mpi_have_statuses_left,
                                         .close = mpi_close};
 
 static bool begin_mpi(struct mpi_wire *w, char *message, size_t size)
@@ -531,6 +523,23 @@ static bool begin_mpi(struct mpi_wire *w, char *message, size_t size)
     return false;
 }
 
+/* MPI calls it in MPI_Finalize of a host program, before anything has ended. */
+static int before_finalize(MPI_Comm self, int key, void *wire, void *nothing)
+{
+    struct wire *w = wire;
+    (void)self, (void)key, (void)nothing;
+    if (w->ends) w->ends(w);
+    if (w->others.code != 0) MPI_Abort(MPI_COMM_WORLD, w->others.code); /* MPI_Finalize would not return */
+    return MPI_SUCCESS;
+}
+
+static bool watch_finalize(struct mpi_wire *w)
+{
+    int key;
+    return is_fine(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, before_finalize, &key, NULL)) &&
+           is_fine(MPI_Comm_set_attr(MPI_COMM_SELF, key, &w->wire));
+}
+
 static bool join(struct mpi_wire *w)
 {
     MPI_Comm *const comms[] = {&w->transfers, &w->failures, &w->passed, &w->ordinary.ranks, &w->last.ranks};
@@ -544,7 +553,7 @@ static bool join(struct mpi_wire *w)
     w->small = calloc((size_t)w->wire.ranks, sizeof *w->small);
     if (!w->early || !w->small) return false;
     w->tags = ptoi_mpi_tags(w->transfers);
-    return true;
+    return w->has_begun_mpi || watch_finalize(w);
 }
 
 /* See Note [who yields].  Afterwards no call waits. */
@@ -555,7 +564,7 @@ static void stop_yields(struct mpi_wire *w)
     if (w->set_yields) w->yields = w->set_yields(false);
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_5(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_6(char *message, size_t size)
 {
     struct mpi_wire *w = calloc(1, sizeof *w);
     if (!w) {

@@ -59,6 +59,6 @@ struct wire *ptoi_wire_open(bool *is_launched, char *message, size_t size)
     if (!wire || launcher == LAUNCHERS || wire->ranks == count) return wire;
     snprintf(message, size, "the launcher has started %d processes, and MPI knows %d: they belong to different MPIs",
              count, wire->ranks);
-    wire->ops->close(wire, 0, true);
+    ptoi_wire_close(wire, 0, true);
     return NULL;
 }

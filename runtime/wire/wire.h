@@ -31,10 +31,14 @@ struct wire_failure {
     char text[WIRE_TEXT];
 };
 
+/* WIRE_LEAVES: a rank ends its runtime, or its process; of leave.c alone. */
+enum wire_kind { WIRE_QUESTION, WIRE_ANSWER, WIRE_LEAVES };
+
 /* What a rank does during a run, or the question for it, which has `run` and `word` alone. */
 struct wire_status {
-    int32_t rank;              /* that sent it */
-    bool is_answer, waits;     /* the latter: for another rank, and nothing else is known to run */
+    int32_t rank; /* that sent it */
+    enum wire_kind kind;
+    bool waits;                /* for another rank, and nothing else is known to run */
     uint64_t run;              /* of the question */
     int64_t idle_ns;           /* for so long nothing has happened there */
     int64_t limit_ns;          /* a kernel runs there, and may for so long; 0: none runs, or there is no watchdog */
@@ -43,10 +47,29 @@ struct wire_status {
     char text[WIRE_STATUS];
 };
 
+/* A rank that has left, and how many runs it had begun until then. */
+struct wire_left {
+    bool is_known;
+    int32_t rank;
+    uint64_t runs;
+};
+
+/* What is known of the other ranks, between the runs and in them: see leave.c. */
+struct wire_others {
+    uint64_t leaves;              /* of this rank: runtimes that it has ended */
+    struct wire_left left, ended; /* with the fewest runs: has left once more than this rank; has ended its process */
+    int32_t ended_count;
+    int32_t code;                   /* of those that have ended: an exit code that is an error, if there is one; */
+    bool is_any_alone, is_any_busy; /* one waits for nobody; nor can end its wire */
+};
+
 struct wire {
     int32_t rank, ranks;
+    uint64_t runs; /* that this rank has begun, of all its runtimes */
+    struct wire_others others;
     const struct wire_ops *ops;
-    char why[WIRE_WHY]; /* the newest transfer failed; "": nothing is known */
+    void (*ends)(struct wire *w); /* NULL, or the wire calls it before a host program ends what it lies on */
+    char why[WIRE_WHY];           /* the newest transfer failed; "": nothing is known */
 };
 
 struct wire_ops {
@@ -73,7 +96,7 @@ struct wire_ops {
     void (*notify)(struct wire *w, const struct wire_failure *failure);
     bool (*listen)(struct wire *w, struct wire_failure *failure);
     /* A status to another rank.  false: the one before to that rank has not left yet, so only one to each is under way.
-     * And one that has come; a status of another run may come too.  While no run is active none is looked for. */
+     * And one that has come; a status of another run may come too. */
     bool (*give_status)(struct wire *w, int32_t to, const struct wire_status *status);
     bool (*hear_status)(struct wire *w, struct wire_status *status);
     /* Between runs, and asked until they answer: at most WIRE_PART bytes to another rank, and from one.  What a rank
@@ -81,13 +104,18 @@ struct wire_ops {
      * begins, or not before. */
     enum wire_answer (*give)(struct wire *w, int32_t to, const void *data, int64_t bytes);
     enum wire_answer (*take)(struct wire *w, int32_t from, void *data, int64_t bytes);
-    /* The wire is gone, and the process ends with `code`.  If that is not 0, this may end the job and not return.
-     * all_come: every rank closes it, so this one may wait for them; else it waits for a while. */
-    void (*close)(struct wire *w, int code, bool all_come);
+    /* A host program has ended what it lies on: nothing else may be called any more but close. */
+    bool (*is_over)(struct wire *w);
+    /* Nothing of this rank is under way but statuses; and these neither.  Asked before the wire is closed. */
+    bool (*is_idle)(struct wire *w);
+    bool (*have_statuses_left)(struct wire *w);
+    /* The wire is gone, and the job ends with `code`.  are_all_idle: every rank closes it, and nothing of any is
+     * under way.  If not, and the code is not 0, this may end the job and not return. */
+    void (*close)(struct wire *w, int code, bool are_all_idle);
 };
 
 /* The function of a library that is a wire; the library belongs to one build of the runtime. */
-#define WIRE_SYMBOL "pto_wire_open_5"
+#define WIRE_SYMBOL "pto_wire_open_6"
 /* Joins the ranks of the job.  NULL: `message` says why not. */
 typedef struct wire *wire_open(char *message, size_t size);
 
@@ -98,5 +126,17 @@ struct wire *ptoi_wire_open(bool *is_launched, char *message, size_t size);
 /* pass.c: all of it, however much.  Blocks until the other rank has come.  false: the wire failed. */
 bool ptoi_wire_give(struct wire *w, int32_t to, const void *data, int64_t bytes);
 bool ptoi_wire_take(struct wire *w, int32_t from, void *data, int64_t bytes);
+
+/* leave.c: this rank ends its runtime, and notifies all others. */
+void ptoi_wire_leave(struct wire *w);
+/* A question or an answer that has come: see hear_status.  Notices of ranks that leave are kept. */
+bool ptoi_wire_hear(struct wire *w, struct wire_status *status);
+/* A rank that has left before the newest run of this one, and comes to it no more; NULL: none is known. */
+const struct wire_left *ptoi_wire_left_before(const struct wire *w);
+/* This process makes no further run, and ends with `code`.  Waits for all ranks; for a while only, where this one does
+ * not, or another one says so. */
+void ptoi_wire_end(struct wire *w, int code, bool waits);
+/* The same, and the wire is gone. */
+void ptoi_wire_close(struct wire *w, int code, bool waits);
 
 #endif

@@ -57,7 +57,7 @@ struct posted {
 struct local_wire {
     struct wire wire;
     struct medium *m;
-    uint64_t run, random;
+    uint64_t random;
     uint64_t heard[MOST_RANKS]; /* the run whose failure was heard, by rank */
     bool is_reducing;
     struct posted *posted;
@@ -133,7 +133,7 @@ static void copy_views(const PTOArg *view, int count, unsigned char *data, bool 
 }
 
 /* A rank may have begun the next run before another one has cancelled what it sent in this one. */
-static uint64_t tag_of(const struct local_wire *w, uint64_t tag) { return w->run << 48 | tag; }
+static uint64_t tag_of(const struct local_wire *w, uint64_t tag) { return w->wire.runs << 48 | tag; }
 
 static bool local_send(struct wire *wire, int32_t peer, uint64_t tag, const PTOArg *view, int32_t count, void *ticket)
 {
@@ -238,7 +238,7 @@ static enum wire_answer local_reduce(struct wire *wire, bool is_last, const uint
     struct reduction *r = is_last ? w->m->last : w->m->ordinary, *own = &r[wire->rank];
     enum wire_answer answer = WIRE_DONE;
     pthread_mutex_lock(&w->m->lock);
-    if (is_last && own->count < w->run) w->is_reducing = false; /* one that failed may be left */
+    if (is_last && own->count < wire->runs) w->is_reducing = false; /* one that failed may be left */
     if (!w->is_reducing) memcpy(own->number[own->count++ % 2], mine, WIRE_REDUCED * sizeof *mine);
     w->is_reducing = true;
     for (int k = 0; k < wire->ranks; k++)
@@ -265,19 +265,14 @@ static enum wire_answer local_reduce(struct wire *wire, bool is_last, const uint
 static void local_renew(struct wire *wire) { (void)wire; }
 
 /* Nobody receives any more what is left of the run before. */
-static void local_begin(struct wire *wire)
-{
-    struct local_wire *w = (struct local_wire *)wire;
-    local_cancel(wire);
-    w->run++;
-}
+static void local_begin(struct wire *wire) { local_cancel(wire); }
 
 static void local_notify(struct wire *wire, const struct wire_failure *failure)
 {
     struct local_wire *w = (struct local_wire *)wire;
     pthread_mutex_lock(&w->m->lock);
-    w->m->failed_run[w->run % 2][wire->rank] = w->run;
-    w->m->failure[w->run % 2][wire->rank] = *failure;
+    w->m->failed_run[wire->runs % 2][wire->rank] = wire->runs;
+    w->m->failure[wire->runs % 2][wire->rank] = *failure;
     pthread_mutex_unlock(&w->m->lock);
 }
 
@@ -287,10 +282,10 @@ static bool local_listen(struct wire *wire, struct wire_failure *failure)
     bool has_failed = false;
     pthread_mutex_lock(&w->m->lock);
     for (int k = 0; k < wire->ranks && !has_failed; k++) {
-        has_failed = k != wire->rank && w->m->failed_run[w->run % 2][k] == w->run && w->heard[k] != w->run;
+        has_failed = k != wire->rank && w->m->failed_run[wire->runs % 2][k] == wire->runs && w->heard[k] != wire->runs;
         if (!has_failed) continue;
-        w->heard[k] = w->run;
-        *failure = w->m->failure[w->run % 2][k];
+        w->heard[k] = wire->runs;
+        *failure = w->m->failure[wire->runs % 2][k];
     }
     pthread_mutex_unlock(&w->m->lock);
     return has_failed;
@@ -348,9 +343,31 @@ static enum wire_answer local_take(struct wire *wire, int32_t from, void *data, 
     return answer;
 }
 
-static void local_close(struct wire *wire, int code, bool all_come)
+static bool local_is_over(struct wire *wire)
 {
-    (void)code, (void)all_come;
+    (void)wire;
+    return false;
+}
+
+static bool local_is_idle(struct wire *wire)
+{
+    (void)wire;
+    return true;
+}
+
+static bool local_have_statuses_left(struct wire *wire)
+{
+    struct medium *m = ((struct local_wire *)wire)->m;
+    bool all = true;
+    pthread_mutex_lock(&m->lock);
+    for (int k = 0; k < wire->ranks; k++) all &= !m->has_status[wire->rank][k];
+    pthread_mutex_unlock(&m->lock);
+    return all;
+}
+
+static void local_close(struct wire *wire, int code, bool are_all_idle)
+{
+    (void)code, (void)are_all_idle;
     free(((struct local_wire *)wire)->posted);
     free(wire);
 }
@@ -368,6 +385,9 @@ static const struct wire_ops local_ops = {.begin = local_begin,
                                           .hear_status = local_hear_status,
                                           .give = local_give,
                                           .take = local_take,
+                                          .is_over = local_is_over,
+                                          .is_idle = local_is_idle,
+                                          .have_statuses_left = local_have_statuses_left,
                                           .close = local_close};
 
 void *ranks_share(size_t bytes)
@@ -467,7 +487,7 @@ static int number_of(const char *name)
     return text ? atoi(text) : 0;
 }
 
-__attribute__((visibility("default"))) struct wire *pto_wire_open_5(char *message, size_t size)
+__attribute__((visibility("default"))) struct wire *pto_wire_open_6(char *message, size_t size)
 {
     const struct medium_config given = {.ranks = number_of("PTO_LOCAL_RANKS"),
                                         .slots = 18,

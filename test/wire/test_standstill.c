@@ -66,7 +66,7 @@ static bool hear_late(struct wire *w, struct wire_status *status)
         return true;
     }
     while (here.ops->hear_status(w, status)) {
-        if (!status->is_answer || is_time) return true;
+        if (status->kind == WIRE_QUESTION || is_time) return true;
         if (count < RANKS) kept[count++] = *status;
     }
     return false;
@@ -90,7 +90,7 @@ static bool hear_nothing(struct wire *w, struct wire_status *status)
 static bool answer_once(struct wire *w, int32_t to, const struct wire_status *status)
 {
     const bool has_left = here.ops->give_status(w, to, status);
-    here.answers += has_left && status->is_answer;
+    here.answers += has_left && status->kind == WIRE_ANSWER;
     return has_left;
 }
 
