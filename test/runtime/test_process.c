@@ -16,7 +16,7 @@
 /* What kernels write, and who they are. */
 static struct shared {
     int64_t x[64];
-    _Atomic int worker_process;
+    _Atomic int worker_process, has_begun;
     int64_t got;
 } * share;
 __attribute__((constructor)) static void make_share(void) { share = pto_shared_alloc(sizeof *share); }
@@ -101,8 +101,10 @@ TEST(statistics_come_from_the_worker_process)
 }
 
 /* ---- the worker process dies ---- */
+/* A process that is killed before the run begins is replaced, and the run goes on. */
 static void *kill_soon(void *arg)
 {
+    while (!share->has_begun) usleep(100);
     usleep((useconds_t)(intptr_t)arg);
     kill(share->worker_process, SIGKILL);
     return NULL;
@@ -118,6 +120,7 @@ static void *kill_when_it_runs(void *arg)
 static void endless(PTORuntime *rt, void *arg)
 {
     struct shared *s = arg;
+    s->has_begun = 1;
     for (int64_t i = 0;; i++) {
         void *P = NULL;
         pto_at(rt, &here);
@@ -173,10 +176,12 @@ TEST(a_killed_worker_process_is_an_error_at_once_and_the_next_run_works)
             create((PTOConfig){.task_window = windows[n % 3], .heap_bytes = 4096 << n % 3, .workers = {1, 1 + n % 3}});
         EXPECT_EQ(pto_runtime_run(rt, ask_who, share), PTO_OK);
         share->worker_process = (int)share->got;
+        share->has_begun = 0;
         pthread_t thread;
         const int after_us = rand_r(&seed) % 8000;
         pthread_create(&thread, NULL, kill_soon, (void *)(intptr_t)after_us);
         const int64_t since = now_ms();
+        if (n % 8 == 0) usleep(10000); /* longer than the other thread waits once the run has begun */
         EXPECT_EQ(pto_runtime_run(rt, endless, share), PTO_ERR_LOST);
         EXPECT(now_ms() - since < 5000); /* no hang; the machine may be busy */
         pthread_join(thread, NULL);
