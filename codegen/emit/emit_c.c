@@ -292,9 +292,15 @@ static void emit_functions(struct emitter *e)
     }
 }
 
+static void emit_entries(struct emitter *e)
+{
+    for (size_t i = 0; i < e->plan->exports.count; i++) entry_emit(e, e->plan->exports.data[i]);
+}
+
 static void emit_file(struct emitter *e)
 {
     struct out functions = emit_before_head(e, emit_functions), kernels = emit_before_head(e, emit_kernels);
+    struct out entries = emit_before_head(e, emit_entries);
     emit_head(e);
     emit_f16_test(e);
     emit_sites(e);
@@ -302,7 +308,7 @@ static void emit_file(struct emitter *e)
     out_append(e->out, &kernels);
     emit_prototypes(e);
     out_append(e->out, &functions);
-    for (size_t i = 0; i < e->plan->exports.count; i++) entry_emit(e, e->plan->exports.data[i]);
+    out_append(e->out, &entries);
     if (e->options->no_main)
         params_derive_emit(e);
     else

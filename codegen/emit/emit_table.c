@@ -136,6 +136,7 @@ static void emit_bands(struct emitter *e, const struct symbol *orch, const symbo
             if (d) strbuf_puts(&shape, ", ");
             size_print(e, &shape, s->type->extent[d], P_ANY, ARITH_CHECKED);
         }
+        out_line(e->out, "pto_at(rt, &sites[%d]);", emit_site(e, s->decl->name_at, s->name));
         out_line(e->out, "pto_bands(rt, %s, %s, %d, (int64_t[]){%s});", emit_name(e, s), c_elem_constant(s->type->elem),
                  s->type->rank, strbuf_text(&shape));
     }

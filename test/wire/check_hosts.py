@@ -2,7 +2,8 @@
 """check_hosts.py PTOC WIRE FOLDER PREFIX CC - host programs in C and in Python as ranks.
 
 Idea       a host program that creates a runtime with join_ranks, runs twice and writes its array between the runs has the same array on every rank as
-           alone, byte for byte; only rank 0 prints what the orchestration prints.
+           alone, byte for byte; only rank 0 prints what the orchestration prints.  Ranks that were given arrays of different extents end with the
+           place of that argument.
 Exit code  0: yes.
 """
 import os
@@ -161,6 +162,16 @@ with ptoc.Runtime(ranks=True) as rt:
         print(rt.ranks)
 """
 
+# An array of the last rank has one row more.
+OTHER = """
+import sys
+import numpy as np
+import ptoc
+m = ptoc.compile(sys.argv[1])
+with ptoc.Runtime(ranks=True) as rt:
+    m.rotate(np.zeros((24 + rt.rank // (rt.ranks - 1), 64), dtype="f4"))
+"""
+
 
 class Hosts:
     def __init__(self, wire, folder):
@@ -199,6 +210,11 @@ class Hosts:
         self.expect("no wire", code == 3 and "started as one of several ranks, which it cannot join: " in err, code, err)
 
 
+    def other_arrays(self, host, module, **variables):
+        code, _, err = run(self.launched(3) + [sys.executable, "-B", host, module], **variables)
+        text = "module.pto:4:29: error: ranks 0 and 2 disagree at step 0 of the program: the extent of dimension 0 is 24 and 25"
+        self.expect("another array on a rank", code == 1 and err.count(text) == 3, code, err)
+
     def stuck(self, program):
         """A run that has failed ends on a rank though the kernel of another one has not returned."""
         returned = os.path.join(self.folder, "returned")
@@ -228,13 +244,14 @@ def main():
     check.stuck(build(folder, "stuck", STUCK))
     check.same("c", lambda path: [program, path, "0"], "submitted\n" * 3)
     check.failures(program)
-    module, host = os.path.join(folder, "module.pto"), os.path.join(folder, "host.py")
-    for path, text in ((module, MODULE), (host, PYTHON)):
+    module, host, other = (os.path.join(folder, name) for name in ("module.pto", "host.py", "other.py"))
+    for path, text in ((module, MODULE), (host, PYTHON), (other, OTHER)):
         with open(path, "w", encoding="ascii") as f:
             f.write(text)
     if not sys.argv[6:]:  # the interpreter has no sanitizer
-        check.same("python", lambda path: [sys.executable, "-B", host, module, path], "it is  96.46875\nit is  3597.5566\n", PTO_PREFIX=prefix, PYTHONPATH=os.path.join(ROOT, "python"),
-                   PTOC=ptoc, CC=cc, PYTHONUNBUFFERED="")
+        variables = {"PTO_PREFIX": prefix, "PYTHONPATH": os.path.join(ROOT, "python"), "PTOC": ptoc, "CC": cc, "PYTHONUNBUFFERED": ""}
+        check.same("python", lambda path: [sys.executable, "-B", host, module, path], "it is  96.46875\nit is  3597.5566\n", **variables)
+        check.other_arrays(other, module, **variables)
     end(check.good)
 
 
