@@ -17,8 +17,9 @@
 
 /* ---- the body of a task ------------------------------------------------------------------------------------------ */
 
-enum { BODY_EMPTY, BODY_COMPUTE, BODY_SPIN };
-static int harness_body;
+/* BODY_HELD: of the first task, until the body is another one. */
+enum { BODY_EMPTY, BODY_COMPUTE, BODY_SPIN, BODY_HELD };
+static _Atomic int harness_body;
 static uint64_t harness_ticks; /* BODY_SPIN: how long */
 
 static inline int64_t now_ns(void)
@@ -58,8 +59,9 @@ static inline void run_task(const task *t)
         __asm__ volatile("" ::"r"(t) : "memory"); /* not removed, and not known to be empty */
     else if (harness_body == BODY_COMPUTE)
         compute(t);
-    else
+    else if (harness_body == BODY_SPIN)
         spin();
+    while (harness_body == BODY_HELD) {}
 }
 
 /* Program order. */
