@@ -204,7 +204,8 @@ TEST(ranks_that_disagree_are_found_while_they_run)
     snprintf(text, sizeof text, "ranks 0 and 1 disagree at step %d of the program: scalar 1 is %d and -1;", WRONG_AT,
              WRONG_AT);
     expect_failure(s, DISAGREES_LATE, 0, PTO_ERR_STATE, text);
-    for (int k = 0; k < 3; k++) EXPECT_EQ(s->ids[k], 3 * COMPARED_STEPS - 1);
+    /* at that comparison; or before, where other work on the machine has stopped the ranks for 2 s */
+    for (int k = 0; k < 3; k++) EXPECT(s->ids[k] >= WRONG_AT && s->ids[k] < 3 * COMPARED_STEPS);
 }
 
 TEST(a_rank_whose_program_ends_early_is_found)
