@@ -270,12 +270,19 @@ static bool is_same_place(const struct eq_printer *p, const struct eq_access *a,
     return true;
 }
 
+/* A sum that the library computes is in the output before the rest of the value is. */
+static bool is_written_before_read(const struct eq_printer *p, const struct eq_stmt *s)
+{
+    struct eq_contraction contraction;
+    return equation_is_contraction(p, s, &contraction);
+}
+
 /* Is the output written from the temporary in place: nothing else touches it, and whoever reads an element of the
  * temporary does so before that element is written? */
 static bool is_consumed_by(const struct eq_printer *p, const struct eq_temp *t, const struct eq_access *target)
 {
     if (!target->formal || target->formal->dir != DIR_OUT || target->stmt->kind != EQ_ASSIGN) return false;
-    if (!is_whole(t, target->formal->type)) return false;
+    if (!is_whole(t, target->formal->type) || is_written_before_read(p, target->stmt)) return false;
     for (int i = 0; i < p->q->temp_count; i++)
         if (p->storage[p->q->temps[i]->id].output == target->formal) return false;
     bool is_read = false;

@@ -148,9 +148,9 @@ class Kernel(Expressions):
         for _ in range(self.rng.choice([2, 2, 3])):
             self.add_store(row[:self.rng.choice([1, 2])], self.rng.random() < 0.7)
 
-    def add_let(self):
+    def add_let(self, type_=None, extents=None):
         """A temporary; its ranges follow from the indices that stand alone, else from a `for` around it."""
-        type_, extents = self.type(), self.extents()
+        type_, extents = type_ or self.type(), extents or self.extents()
         t = Tensor(self.fresh("t"), type_, extents, "let")
         free = self.variables(extents)
         value = self.fit(self.expression(type_, self.rng.choice([1, 2, 3]), free), type_)
@@ -166,12 +166,13 @@ class Kernel(Expressions):
             store(state)
         self.steps.append(step)
         self.readable.append(t)
+        return t
 
     def typed(self, value):
         return "%s(%s)" % (value.type, value.text) if value.literal else value.text
 
     def add_contract(self):
-        """y[i, j] = sum(k: a[i, k] * b[k, j]) with its indices in any order, and something done to the sum."""
+        """y[i, j] = sum(k: a[i, k] * b[k, j]) with its indices in any order, and something done to the sum, mostly with a temporary of the shape of y."""
         rng = self.rng
         type_ = rng.choice(["f32", "f32", "f64", "i32"])
         m, n, k = (Extent(rng.choice(self.dims)) for _ in range(3))
@@ -179,6 +180,7 @@ class Kernel(Expressions):
         target = self.add_formal(type_, batch + [m, n], rng.choice(["out", "out", "inout"]))
         if target in self.readable:
             self.readable.remove(target)
+        beside = self.add_let(type_, target.extents) if rng.random() < 0.6 else None
         free = self.variables(target.extents)
         i, j = free[-2:]
         l = Variable(self.fresh("k"), k)
@@ -195,6 +197,9 @@ class Kernel(Expressions):
         own = Term("%s[%s]" % (target.name, ", ".join(v.name for v in free)), type_, target.bound, element(target.name, [v.value for v in free]))
         add = target.role == "inout" and type_ == "i32" and rng.random() < 0.7
         value = total if add or rng.random() < 0.3 else self.binary(type_, total, self.expression(type_, 1, free, own if target.role == "inout" else None))
+        if beside:
+            element_of = Term("%s[%s]" % (beside.name, ", ".join(v.name for v in free)), type_, beside.bound, element(beside.name, [v.value for v in free]))
+            value = self.binary(type_, *rng.sample([value, element_of], 2))
         value = self.fit(value, type_)
         self.lines.append("%s %s %s;" % (own.text, "+=" if add else "=", value.text))
         self.steps.append(self.assign(target, [v.value for v in free], free, value, add))
