@@ -110,7 +110,7 @@ void ptoi_dist_begin(struct dist *d)
 }
 
 /* All ranks meet, and the run has the same status on all, that of the oldest failure: a rank that is cancelled when it
- * has reported that it ended well has ended well. */
+ * has reported that it ended well has ended well.  model: RANK_MEET */
 static PTOStatus meet(struct dist *d)
 {
     const bool is_failing = ptoi_transfers_end(&d->transfers);

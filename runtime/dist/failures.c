@@ -21,6 +21,7 @@ static int first_line(const struct wire_failure *failure)
     return (int)(length > 0 && failure->text[length] && failure->text[length - 1] == ':' ? length - 1 : length);
 }
 
+/* model: RANK_NOTIFY */
 void ptoi_transfers_notify(struct transfers *t)
 {
     struct wire_failure failure = {.rank = t->wire->rank,
@@ -33,6 +34,7 @@ void ptoi_transfers_notify(struct transfers *t)
     t->wire->ops->notify(t->wire, &failure);
 }
 
+/* model: RANK_HEAR */
 void ptoi_transfers_hear(struct transfers *t)
 {
     struct wire_failure failure;
@@ -88,6 +90,7 @@ static bool hear_rank(struct transfers *t, int32_t rank)
     return true;
 }
 
+/* model: RANK_OVER */
 PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed, uint64_t oldest)
 {
     enum { LOOK_NS = 50000 };

@@ -145,7 +145,7 @@ static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_
            (count == 0 || params);
 }
 
-/* The task, with the messages before it and after it. */
+/* The task, with the messages before it and after it.  model: RANK_SUBMIT */
 static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel, int64_t number)
 {
     PTOStatus status = PTO_OK;

@@ -94,7 +94,7 @@ static void fail_wire(struct transfers *t, const struct transfer *x)
 }
 
 /* A message of another size shows that the ranks disagree.  They find at which step, when they compare or when all of
- * them wait, and nothing that depends on its bytes may run before. */
+ * them wait, and nothing that depends on its bytes may run before.  model: RANK_MESSAGE */
 static void end_on_wire(struct transfers *t, const struct wire_ended *e, struct transfer **ended)
 {
     struct transfer *x = e->ticket;
@@ -121,7 +121,7 @@ static bool post(struct transfers *t, struct transfer *x)
     return false;
 }
 
-/* See Note [urgent sends] and Note [the oldest send]. */
+/* See Note [urgent sends] and Note [the oldest send].  model: RANK_POST */
 static void post_sends(struct transfers *t)
 {
     for (struct transfer *x = t->sends; x; x = x->next) {
@@ -158,6 +158,7 @@ static void give_back_all(struct transfers *t, struct transfer **ended)
     }
 }
 
+/* model: RANK_CANCEL */
 static void cancel(struct transfers *t, struct transfer **ended)
 {
     if (!t->is_cancelled) t->wire->ops->cancel(t->wire);

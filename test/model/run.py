@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py - tries every order of steps of protocol.pml and count.pml, and demands that every seeded bug is found.
+"""run.py - tries every order of steps of protocol.pml, count.pml and ranks.pml, and demands that every seeded bug is found.
 
 Idea       three kinds of search with spin.  A *model* must be searched to its end without an error; a *bug* must be found; a *witness*
            must be reached, so that a search without an error is not a search of nothing.
@@ -13,7 +13,7 @@ import concurrent.futures, os, pathlib, re, shutil, subprocess, sys, tempfile, t
 
 HERE = pathlib.Path(__file__).resolve().parent
 RUNTIME = HERE.parent.parent / "runtime"
-PROTOCOL, COUNT = HERE / "protocol.pml", HERE / "count.pml"
+PROTOCOL, COUNT, RANKS = HERE / "protocol.pml", HERE / "count.pml", HERE / "ranks.pml"
 
 # Small programs make small searches: what a search is not about is switched off.
 PLAIN = "BEGINS=0 RELEASES=0 "
@@ -110,6 +110,32 @@ COUNT_WITNESSES = [
 ]
 
 
+# Ranks: ranks.pml.
+RANK_MODELS = [
+    ("ranks",      "two ranks, one slot for messages",                  "NT=3 W=2", "NT=4 W=3"),
+    ("ranks-fail", "the same, and kernels that fail",                   "NT=3 W=2 FAILS=1", "NT=3 W=3 FAILS=2"),
+]
+
+RANK_DEEP = [
+    ("ranks-3",    "three ranks, and a kernel that fails",              "RANKS=3 NT=3 W=3 FAILS=1"),
+]
+
+RANK_BUGS = [
+    (1, "D3", "slots by readiness: the oldest message waits for one, too",   "NT=4 W=3"),
+    (2, "D3", "a failure is reported to no other rank",                      "NT=3 W=3 FAILS=1"),
+    (3, "D3", "a rank that has failed waits for the messages it is to get",  "NT=3 W=3 FAILS=1"),
+    (4, "D1", "a rank that fails ends with its own failure",                 "NT=3 W=3 FAILS=2"),
+    (5, "D3", "a rank that has failed does not meet the others",             "NT=3 W=3 FAILS=1"),
+    (6, "D1", "a rank that was ready ends well, though another one failed",  "NT=3 W=3 FAILS=1"),
+]
+
+RANK_WITNESSES = [
+    (1, "the oldest message leaves while all slots are taken",          "NT=3 W=3"),
+    (2, "two ranks fail",                                               "NT=3 W=3 FAILS=2"),
+    (3, "a rank that has met the others hears of a failure",            "NT=3 W=3 FAILS=1"),
+]
+
+
 # A search waits for memory, and nearly all of what it asks for it touches: with huge pages it takes two thirds of the processor time.  Glibc reads
 # this, another library does not; where the system gives no huge pages nothing changes.
 HUGE_PAGES = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864"
@@ -158,7 +184,7 @@ def search(model, sizes, extra, memory, limit):
 def check_names():
     """The steps that the models list, and those that the runtime's comments name."""
     listed = set()
-    for model in (PROTOCOL, COUNT):
+    for model in (PROTOCOL, COUNT, RANKS):
         listed |= set(re.search(r"\* Steps +((?:.|\n)*?)\n \* [A-Z][a-z]", model.read_text()).group(1).replace("*", " ").split())
     used = set()
     for path in [*RUNTIME.rglob("*.c"), *RUNTIME.rglob("*.h")]:
@@ -177,7 +203,8 @@ def main():
     limit = 7200 if size == "deep" else 600
     jobs = []
     for model, prefix, models, deep, bugs, witnesses in ((PROTOCOL, "", MODELS, DEEP, BUGS, WITNESSES),
-                                                         (COUNT, "count-", COUNT_MODELS, [], COUNT_BUGS, COUNT_WITNESSES)):
+                                                         (COUNT, "count-", COUNT_MODELS, [], COUNT_BUGS, COUNT_WITNESSES),
+                                                         (RANKS, "ranks-", RANK_MODELS, RANK_DEEP, RANK_BUGS, RANK_WITNESSES)):
         if size != "quick":
             jobs += [(model, name, text, "correct", large if size in ("usual", "deep") else small, "") for name, text, small, large in models]
             jobs += [(model, name, text, "correct", sizes, "") for name, text, sizes in (deep if size == "deep" else [])]
