@@ -173,8 +173,9 @@ PTO_API PTOTensor *pto_tensor_copy(PTOTensor *t);
  * Caller     any thread.  Blocks as pto_tensor_copy does.  Status: as pto_tensor_copy. */
 PTO_API PTOTensor *pto_tensor_dense(PTOTensor *t);
 
-/* Makes *t a tensor that nobody else sees.  If *t is unique (one reference, one tensor on the buffer, no pin, export or
- * map, not read-only) it stays; else a copy takes its place and the reference to the old one is dropped.
+/* Makes *t a tensor whose memory nobody else sees.  If *t is unique (one reference, one tensor on the buffer, no pin,
+ * export or map, not read-only) and its memory is the library's, or was attached with PTO_MAY_MOVE, it stays; else a
+ * copy takes its place and the reference to the old one is dropped.
  * Caller     any thread.  Blocks as pto_tensor_copy does.
  * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY, PTO_ERR_DEVICE: *t stays; PTO_ERR_MISUSE: NULL. */
 PTO_API PTOStatus pto_tensor_writable(PTOTensor **t);
