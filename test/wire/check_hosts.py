@@ -160,6 +160,11 @@ with ptoc.Runtime(ranks=True) as rt:
     c.tofile("%s.%d" % (sys.argv[2], rt.rank))
     if rt.rank == 0:
         print(rt.ranks)
+    if rt.ranks > 1:
+        try:
+            ptoc.Runtime(ranks=True)
+        except ptoc.PtoError as e:
+            assert "is its rank: one at a time has ptoc.Runtime(ranks=...)" in str(e), e
 """
 
 # An array of the last rank has one row more.
