@@ -74,16 +74,18 @@ static PTOStatus find_elements(const struct ArrowArray *a, const struct ArrowSch
         if (a->n_children != 1 || s->n_children != 1 || !a->children || !s->children)
             return ptoi_thread_fail(PTO_ERR_ARGUMENT, "Arrow: a list without a child");
         if (f->rank == PTO_MAX_RANK) return ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "Arrow: more than 8 dimensions");
+        const struct ArrowArray *const list = a;
         a = a->children[0];
         s = s->children[0];
         if (!a || !s || !s->format) return check_level(NULL, NULL, 0, 0);
         shape[f->rank++] = extent;
         if (__builtin_mul_overflow(count, extent, &count) || __builtin_mul_overflow(first, extent, &first) ||
             __builtin_add_overflow(first, count, &wanted) || a->offset > INT64_MAX - wanted)
-            return ptoi_thread_fail(PTO_ERR_OVERFLOW,
-                                    "Arrow: lists of %lld elements have more than 2^63 elements, with offset %lld of "
-                                    "their child",
-                                    (long long)extent, (long long)a->offset);
+            return ptoi_thread_fail(
+                PTO_ERR_OVERFLOW,
+                "Arrow: offset %lld + length %lld of lists of %lld, and offset %lld of their child, "
+                "are more than 2^63 elements",
+                (long long)list->offset, (long long)list->length, (long long)extent, (long long)a->offset);
         first += a->offset;
     }
     PTOStatus status = find_type(s->format, &f->type);

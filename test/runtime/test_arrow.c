@@ -142,9 +142,10 @@ TEST(numbers_that_are_too_large_are_named)
     list.offset = INT64_MAX - 3;
     names(&list, &list_schema, PTO_ERR_OVERFLOW, "offset 9223372036854775804 + length 4 of '+w:3'");
     list.offset = INT64_MAX / 3;
-    names(&list, &list_schema, PTO_ERR_OVERFLOW, "lists of 3 elements have more than 2^63 elements");
+    names(&list, &list_schema, PTO_ERR_OVERFLOW,
+          "offset 3074457345618258602 + length 4 of lists of 3, and offset 2 of their child");
     leaf.offset = INT64_MAX;
-    names(&list, &list_schema, PTO_ERR_OVERFLOW, "with offset 9223372036854775807 of their child");
+    names(&list, &list_schema, PTO_ERR_OVERFLOW, "and offset 9223372036854775807 of their child");
     leaf.length = 14;
     names(&list, &list_schema, PTO_ERR_ARGUMENT, "the child 'i' of a list has length 14, the list needs 15");
 }
