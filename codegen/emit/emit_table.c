@@ -65,27 +65,61 @@ static void print_strides(struct emitter *e, struct strbuf *b, const struct type
     }
 }
 
+/* What is known of a number because it is an extent of an argument is only now being made true: begins to forget it,
+ * until the result is put back as ranges.function. */
+static const struct symbol *forget_arguments(struct emitter *e)
+{
+    const struct symbol *function = e->plan->ranges.function;
+    e->plan->ranges.function = NULL;
+    return function;
+}
+
+/* The bytes of an argument.  Those of a table were found to fit before the run; a C caller gives any numbers, so that
+ * they may overflow, which the variable `ok` of enter_NAME says. */
+static struct ir_value *given_bytes(struct emitter *e, const struct type *t)
+{
+    if (!e->options->no_main) return lower_bytes(e->lowering, t, ARITH_CHECKED);
+    const struct symbol *const function = forget_arguments(e);
+    struct ir_value *const bytes = lower_bytes(e->lowering, t, ARITH_TRY);
+    e->plan->ranges.function = function;
+    return bytes;
+}
+
+static void declare_ok(struct emitter *e, const symbol_list *places)
+{
+    bool may_fail = false;
+    for (size_t i = 0; i < places->count && !may_fail && e->options->no_main; i++) {
+        const struct type *const t = places->data[i]->type;
+        may_fail = is_tensor(places->data[i]) && !decided_dims(t) && ir_may_fail(given_bytes(e, t));
+    }
+    if (may_fail) out_line(e->out, "bool ok = true;");
+}
+
 /* at: its number in the table. */
 static void emit_array(struct emitter *e, const char *name, const char *what, const struct type *t, bool is_read_only,
                        int at)
 {
     for (int d = 0; d < t->rank; d++) {
-        const struct symbol *function = e->plan->ranges.function;
-        e->plan->ranges.function =
-            NULL; /* what is known of a param because it is an extent is only now being made true */
-        bool known = range_of_size(&e->plan->ranges, t->extent[d]).lo >= 0;
+        const struct symbol *const function = forget_arguments(e);
+        const bool known = range_of_size(&e->plan->ranges, t->extent[d]).lo >= 0;
+        if (!e->options->no_main) e->plan->ranges.function = function;
+        STRBUF(extent);
+        if (!known) size_print(e, &extent, t->extent[d], P_UNARY, ARITH_CHECKED);
         e->plan->ranges.function = function;
         if (known) continue;
-        STRBUF(extent);
-        size_print(e, &extent, t->extent[d], P_UNARY, ARITH_CHECKED);
         out_line(e->out, "if (%s < 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"extent %d of '%s' is %%lld\", (long long)%s);",
                  strbuf_text(&extent), d, what, strbuf_text(&extent));
     }
     STRBUF(bytes);
     if (!e->options->no_main) strbuf_printf(&bytes, "pto_given_bytes(a->views, %d, ", at);
-    value_print(e, &bytes, lower_bytes(e->lowering, t), P_ANY);
+    const struct ir_value *const value = given_bytes(e, t);
+    value_print(e, &bytes, value, P_ANY);
     const char *const variable = names_take(&e->names, arena_printf(e->mem, "%s_bytes", name));
     out_line(e->out, "const int64_t %s = %s%s;", variable, strbuf_text(&bytes), e->options->no_main ? "" : ")");
+    if (e->options->no_main && ir_may_fail(value))
+        out_line(e->out,
+                 "if (!ok || %s > INT64_MAX / 2) pto_raise(rt, PTO_ERR_OVERFLOW, \"the size of '%s' overflows\");",
+                 variable, what);
     out_line(e->out, "if (%s == NULL && %s > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name,
              variable, what);
     out_line(e->out, "%s(rt, %s, %s);", is_read_only ? "pto_input" : "pto_buffer", name, variable);
@@ -162,7 +196,12 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     int64_t number;
     const struct size *need = bounds_need(e->plan, orch, true);
     if (need && size_is_const(need, &number) && number == 0) need = NULL;
-    if (need) value_print(e, &bytes, lower_size(e->lowering, need, ARITH_COST), P_ANY);
+    if (need) {
+        const struct symbol *const function = e->plan->ranges.function;
+        if (e->options->no_main) forget_arguments(e);
+        value_print(e, &bytes, lower_size(e->lowering, need, ARITH_COST), P_ANY);
+        e->plan->ranges.function = function;
+    }
     const bool has_params = params_exist(e);
     struct out body = {.depth = e->out->depth + 1}, *outer = e->out;
     e->out = &body;
@@ -182,6 +221,7 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     strbuf_printf(&call, "%s(rt", emit_name(e, orch));
     struct decided decided;
     decided_begin(e, orch, &decided);
+    declare_ok(e, places);
     int at[2] = {0, 0}; /* in the table, which has the formals first */
     for (size_t i = 0; i < formals; i++) at[1] += in_table(places->data[i]);
     for (size_t i = formals; i < places->count; at[1] += in_table(places->data[i++]))

@@ -27,7 +27,7 @@ struct ir_check *lower_written(struct lowering *l, const struct ir_use *use);
 struct ir_value *lower_expression(struct lowering *l, const struct ast *n, const struct type *type,
                                   enum arithmetic mode);
 struct ir_value *lower_size(struct lowering *l, const struct size *s, enum arithmetic mode);
-struct ir_value *lower_bytes(struct lowering *l, const struct type *t);
+struct ir_value *lower_bytes(struct lowering *l, const struct type *t, enum arithmetic mode);
 /* lower_cells.c.  On several ranks, are the cells of an argument of the entry bands? */
 bool lower_lies_in_bands(const struct symbol *entry, const struct symbol *formal);
 struct ir_value *lower_stride(struct lowering *l, const struct type *t, int dim);

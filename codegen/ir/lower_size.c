@@ -139,7 +139,7 @@ struct ir_value *lower_size(struct lowering *l, const struct size *s, enum arith
     return NULL;
 }
 
-struct ir_value *lower_bytes(struct lowering *l, const struct type *t)
+struct ir_value *lower_bytes(struct lowering *l, const struct type *t, enum arithmetic mode)
 {
     if (l->f && l->f->is_broken) return ir_value_new(l->mem, IR_UNKNOWN, NULL);
     struct ranged total = constant(l, elem_bytes(t->elem));
@@ -152,10 +152,8 @@ struct ir_value *lower_bytes(struct lowering *l, const struct type *t)
         total.value->kind = IR_CAST;
     }
     for (int d = 0; d < t->rank; d++)
-        total =
-            apply(l, OP_MUL, total,
-                  (struct ranged){lower_size(l, t->extent[d], ARITH_CHECKED), range_of_size(l->ranges, t->extent[d])},
-                  ARITH_CHECKED);
+        total = apply(l, OP_MUL, total,
+                      (struct ranged){lower_size(l, t->extent[d], mode), range_of_size(l->ranges, t->extent[d])}, mode);
     return total.value;
 }
 

@@ -98,7 +98,7 @@ static void lower_alloc(struct lowering *l, const struct ast *n, const struct sy
 {
     struct ir_op *op = lower_op(l, IR_ALLOC);
     op->alloc.symbol = s;
-    op->alloc.bytes = lower_bytes(l, s->type);
+    op->alloc.bytes = lower_bytes(l, s->type, ARITH_CHECKED);
     op->alloc.site = n->name_at.end ? n->name_at : n->at;
     op->alloc.maker = (struct maker){.at = n->at, .name = n->name};
 }

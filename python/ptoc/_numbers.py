@@ -23,11 +23,18 @@ def is_truth(value):
     return is_scalar or type(value).__name__ in ("bool", "bool_")
 
 
+def _is_scalar(value):
+    """Is it no array, or one of rank 0?  An array of one element passes for its number in NumPy and torch."""
+    return not getattr(value, "ndim", 0)
+
+
 def whole_number(what, value, low=I64_MIN, high=I64_MAX, kind="an integer", error=ValueError):
     """The integer that an argument is, from low to high; messages call the argument `what` and its type `kind`."""
     try:
-        number = int(value) if is_truth(value) else operator.index(value)
+        number = int(value) if is_truth(value) else operator.index(value) if _is_scalar(value) else None
     except TypeError:
+        number = None
+    if number is None:
         raise TypeError(f"{what} is {kind}, not {_shown(value)}") from None
     if not low <= number <= high:
         raise error(f"{what} is {_shown(number)}: must be from {low} to {high}")
@@ -36,7 +43,7 @@ def whole_number(what, value, low=I64_MIN, high=I64_MAX, kind="an integer", erro
 
 def real_number(what, value, kind="a number"):
     """The float that an argument is; text is none, and a complex number would lose a part."""
-    is_real = hasattr(type(value), "__float__") or hasattr(type(value), "__index__")
+    is_real = _is_scalar(value) and (hasattr(type(value), "__float__") or hasattr(type(value), "__index__"))
     try:
         if is_real and getattr(getattr(value, "dtype", None), "kind", None) != "c":
             return float(value)

@@ -19,13 +19,19 @@ _PART = object()  # a field of a struct that a sparse matrix before it gives
 _STATE, _OVERLAP, _READ_ONLY = -8, -15, -27
 
 
+def _operand(path):
+    """A path for a command line, where one that begins with - would be an option."""
+    path = os.fsdecode(path)
+    return os.path.join(".", path) if path.startswith("-") else path
+
+
 def compile(path, *sources, import_dirs=(), checked=False, **constants):
     """Compiles a .pto file, with the C files that it needs, and loads it; an unchanged one comes from ptoc's cache.
     T=64 replaces the value of `const T`.  Kernels in index notation are made for the processor of this machine alone."""
     ptoc = str(c.prefix / "bin" / "ptoc")
-    command = [ptoc, "build", "--emit=so", "--cpu=native", os.fspath(path), *map(os.fspath, sources)]
+    command = [ptoc, "build", "--emit=so", "--cpu=native", _operand(path), *map(_operand, sources)]
     command += [f"-D{name}={str(bool(value)).lower() if is_truth(value) else value}" for name, value in constants.items()]
-    command += [word for folder in import_dirs for word in ("-I", os.fspath(folder))] + ["--checked"] * bool(checked)
+    command += [word for folder in import_dirs for word in ("-I", _operand(folder))] + ["--checked"] * bool(checked)
     with tempfile.TemporaryDirectory(prefix="ptoc-") as folder:
         output = os.path.join(folder, "program.so")
         done = subprocess.run([*command, "-o", output, "--diag=json"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

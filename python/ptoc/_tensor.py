@@ -54,13 +54,22 @@ def look_at(array):
         _PLAIN.add(kind)
 
 
+def _has_elements(array):
+    """Does np.asarray read it?  bytes, array.array, arrays of ctypes and others have a buffer."""
+    try:
+        memoryview(array)
+    except (TypeError, ValueError, BufferError):
+        return isinstance(array, (list, tuple)) or hasattr(array, "__array__")
+    return True
+
+
 def no_array(array, kind=None):
     """What to say of an object that is no array."""
     text = type(array).__name__
     if hasattr(array, "toarray"):  # a sparse matrix of SciPy
         return f"{text}: pass a.toarray()"
     typestr = c.TYPESTR[kind] if kind and not isinstance(array, type) else None
-    if typestr and (isinstance(array, (list, tuple, bytes, bytearray, memoryview)) or hasattr(array, "__array__")):
+    if typestr and _has_elements(array):
         return f"{text}: pass np.asarray(a, {typestr[1:]!r})"
     return text
 
@@ -143,7 +152,7 @@ def handle_of(array):
     """The handle of a tensor of the memory of any array, which is kept alive."""
     if not is_array(array):
         known = "NumPy, torch, Arrow, or anything with __dlpack__ is"
-        fix = "pass np.asarray(a)" if _is_number_of_numpy(array) else known
+        fix = "pass np.asarray(a)" if not isinstance(array, type) and _has_elements(array) else known
         raise TypeError(f"{type(array).__name__} is no array: {fix}")
     look_at(array)
     if hasattr(array, "__array_interface__"):

@@ -87,6 +87,7 @@ PTOStatus ptoi_config_check(PTOConfig *c)
     if (c->first_task_id < 0 || c->first_byte < 0) return ptoi_refuse(PTO_ERR_CONFIG, "counters that start below zero");
     if ((unsigned)c->scope_policy > PTO_SCOPE_OUTERMOST)
         return ptoi_refuse(PTO_ERR_CONFIG, "unknown scope policy %d", (int)c->scope_policy);
+    if (c->names > PTO_NAMES_PYTHON) return ptoi_refuse(PTO_ERR_CONFIG, "unknown names %d", c->names);
     if (c->record_tasks < 0 || c->record_tasks > (1 << 24))
         return ptoi_refuse(PTO_ERR_CONFIG, "a record of %lld tasks: must be from 0 to 16777216",
                            (long long)c->record_tasks);

@@ -1,6 +1,7 @@
 /* join.c - see join.h. */
 #include "join.h"
 #include "config.h"
+#include "shared/limit.h"
 #include "shared/system.h"
 #include "shared/thread_error.h"
 #include <dlfcn.h>
@@ -35,12 +36,13 @@ static void stay_loaded(void)
 }
 
 /* Under the lock.  *is_launched: there are other processes. */
-static PTOStatus open_wire(bool *is_launched)
+static PTOStatus open_wire(bool *is_launched, PTONames names)
 {
     char why[512];
     *is_launched = true;
     if (process.is_used)
-        return ptoi_refuse(PTO_ERR_STATE, "another runtime of this process is its rank: one at a time has join_ranks");
+        return ptoi_refuse(PTO_ERR_STATE, "another runtime of this process is its rank: one at a time has %s",
+                           ptoi_limit_name(LIMIT_RANKS, names));
     if (process.has_failed) return ptoi_refuse(PTO_ERR_STATE, "a run of these ranks has failed: the job has to end");
     if (process.wire) return PTO_OK;
     process.wire = ptoi_wire_open(is_launched, why, sizeof why);
@@ -79,11 +81,15 @@ static bool is_like_others(const PTORuntime *rt)
         ptoi_refuse(PTO_ERR_STATE, "rank %d has ended, and creates no runtime with the others", ended->rank);
     if (answer == WIRE_WAITS) return false;
     if (answer == WIRE_DONE && least[0] == 1 && least[1] == most[1]) return true;
-    if (rt)
-        ptoi_refuse(PTO_ERR_CONFIG, "%s",
-                    answer != WIRE_DONE ? "the ranks cannot agree: the wire failed"
-                    : least[0] == 0     ? "another rank could not create its runtime"
-                                        : "the ranks differ in heap_bytes, heap_rings or the version of libpto");
+    if (!rt) return false;
+    if (answer != WIRE_DONE)
+        ptoi_refuse(PTO_ERR_CONFIG, "the ranks cannot agree: the wire failed");
+    else if (least[0] == 0)
+        ptoi_refuse(PTO_ERR_CONFIG, "another rank could not create its runtime");
+    else
+        ptoi_refuse(PTO_ERR_CONFIG, "the ranks differ in %s, %s or the version of libpto",
+                    ptoi_limit_name(LIMIT_HEAP, rt->core.config.names),
+                    ptoi_limit_name(LIMIT_RINGS, rt->core.config.names));
     return false;
 }
 
@@ -98,7 +104,7 @@ static PTORuntime *join(const PTOConfig *config, PTOStatus *status)
 {
     bool is_launched;
     ptoi_lock_take(&process.lock);
-    *status = open_wire(&is_launched);
+    *status = open_wire(&is_launched, config->names);
     process.is_used |= *status == PTO_OK && is_launched;
     ptoi_lock_leave(&process.lock);
     if (*status != PTO_OK) return NULL;

@@ -11,7 +11,8 @@ void ptoi_note_create(const char *failure) { snprintf(create_failure, sizeof cre
 
 void ptoi_misuse_forked(void)
 {
-    PTOFastPath *now = (PTOFastPath *)(uintptr_t)(ptoi_orchestrated == &ptoi_none ? NULL : ptoi_orchestrated);
+    const bool orchestrates = ptoi_orchestrated != &ptoi_none && ptoi_orchestrated != &ptoi_kernel;
+    PTOFastPath *now = orchestrates ? (PTOFastPath *)(uintptr_t)ptoi_orchestrated : NULL;
     if (now) ptoi_fast_close(&((PTORuntime *)now)->core.orch.fast); /* so that every submit asks */
     ptoi_orchestrate(&ptoi_none);
 }

@@ -26,7 +26,7 @@ static inline __attribute__((always_inline)) int call(const struct backend *back
                                                       const PTOArg *args, int count, const PTOSite *site,
                                                       uint64_t number)
 {
-    const void *outer = ptoi_orchestrate(&ptoi_none);
+    const void *outer = ptoi_orchestrate(&ptoi_kernel);
     ptoi_crash_mark(kernel, site, number, args, count);
     const int result = kernel->fn ? backend->run(backend, kernel, args, count) : request(backend, kernel, args, count);
     ptoi_crash_unmark();

@@ -94,7 +94,7 @@ static bool start_outside(struct core *core, PTOWorkerType type, uint64_t id, in
         core->outside.start(core->outside.context, id, kernel, args);
         return true;
     }
-    const void *outer = ptoi_orchestrate(&ptoi_none); /* the caller may be the orchestrator */
+    const void *outer = ptoi_orchestrate(&ptoi_kernel); /* the caller may be the orchestrator */
     core->config.external_start(core->config.external_context, (int64_t)(id - (uint64_t)core->config.first_task_id),
                                 kernel, args, count);
     ptoi_orchestrate(outer);

@@ -31,9 +31,9 @@ int ptoi_call_give_tensor(struct calling *c, int32_t f, PTOTensor *t)
     }
     if (bind_is_decided(formal))
         return ptoi_call_complain(
-            c, PTO_COMPLAINT_ARGUMENT,
-            "the run decides the extents of '%s' (%s), so the call makes it: give PTO_R or nothing", formal->name,
-            formal->text);
+            c, PTO_COMPLAINT_ARGUMENT, "the run decides the extents of '%s' (%s), so the call makes it: give %s",
+            formal->name, formal->text,
+            c->rt->core.config.names == PTO_NAMES_PYTHON ? "None, or leave it out" : "PTO_R or nothing");
     const struct tensor_view view = ptoi_tensor_view(t);
     array->type = view.type;
     array->rank = view.rank;

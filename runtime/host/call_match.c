@@ -147,6 +147,10 @@ static int give_formal(struct calling *c, int32_t f, const PTOArgument *a)
                                   directions[formal->direction]);
     if (!a->value.result)
         return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "PTO_R of '%s' has no variable", formal->name);
+    for (int32_t other = 0; other < c->entry->formal_count; other++)
+        if (c->given[other].result == a->value.result)
+            return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "PTO_R of '%s' has the variable of '%s'", formal->name,
+                                      c->entry->formals[other].name);
     c->given[f].is_given = true;
     c->given[f].result = a->value.result;
     return HOST_OK;
@@ -177,6 +181,11 @@ int ptoi_call_match(struct calling *c, const PTOArgument *arguments, int32_t cou
     for (int32_t i = 0; i < count && code == HOST_OK; i++) {
         const PTOArgument *a = &arguments[i];
         int32_t f = 0;
+        if (a->kind < PTO_ARGUMENT_TENSOR || a->kind > PTO_ARGUMENT_SPARSE_RESULT) {
+            code = ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "argument %d has the kind %d, which is none", i,
+                                      (int)a->kind);
+            continue;
+        }
         if (a->kind == PTO_ARGUMENT_FLAGS) {
             code = give_flags(c, a->value.integer);
             continue;

@@ -114,6 +114,9 @@ int ptoi_call_give_made_matrix(struct calling *c, const char *given_name, int32_
         c->given[f].result = &m->array[i];
         if (!given_name) (*position)++;
     }
+    for (int32_t i = 0; i < c->matrix_count; i++)
+        if (c->matrices[i].to == to)
+            return ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "two PTO_RS have one variable");
     c->matrix_count++;
     return HOST_OK;
 }

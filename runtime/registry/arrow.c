@@ -26,9 +26,17 @@ static PTOStatus check_level(const struct ArrowArray *a, const struct ArrowSchem
     if (!a || !s || !a->release || !s->release || !s->format || a->length < 0 || a->offset < 0)
         return ptoi_thread_fail(PTO_ERR_ARGUMENT, "Arrow: a struct that was released or is malformed");
     if (a->dictionary || s->dictionary) return ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "Arrow: a dictionary");
-    if (a->n_buffers != buffers || !a->buffers || a->length < wanted)
-        return ptoi_thread_fail(PTO_ERR_ARGUMENT, "Arrow: '%s' of length %lld with %lld buffers", s->format,
-                                (long long)a->length, (long long)a->n_buffers);
+    if (a->n_buffers != buffers || !a->buffers)
+        return ptoi_thread_fail(PTO_ERR_ARGUMENT, "Arrow: '%s' with %lld buffers, not %lld", s->format,
+                                (long long)a->n_buffers, (long long)buffers);
+    if (a->offset > INT64_MAX - a->length)
+        return ptoi_thread_fail(PTO_ERR_OVERFLOW,
+                                "Arrow: offset %lld + length %lld of '%s' are more than 2^63 elements",
+                                (long long)a->offset, (long long)a->length, s->format);
+    if (a->length < wanted)
+        return ptoi_thread_fail(PTO_ERR_ARGUMENT,
+                                "Arrow: the child '%s' of a list has length %lld, the list needs %lld", s->format,
+                                (long long)a->length, (long long)wanted);
     if (a->null_count > 0) return ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "Arrow: %lld nulls", (long long)a->null_count);
     const uint8_t *valid = a->buffers[0];
     for (int64_t i = a->offset; a->null_count < 0 && valid && i < a->offset + a->length; i++)
@@ -66,20 +74,26 @@ static PTOStatus find_elements(const struct ArrowArray *a, const struct ArrowSch
         if (a->n_children != 1 || s->n_children != 1 || !a->children || !s->children)
             return ptoi_thread_fail(PTO_ERR_ARGUMENT, "Arrow: a list without a child");
         if (f->rank == PTO_MAX_RANK) return ptoi_thread_fail(PTO_ERR_UNSUPPORTED, "Arrow: more than 8 dimensions");
+        const struct ArrowArray *const list = a;
         a = a->children[0];
         s = s->children[0];
         if (!a || !s || !s->format) return check_level(NULL, NULL, 0, 0);
         shape[f->rank++] = extent;
         if (__builtin_mul_overflow(count, extent, &count) || __builtin_mul_overflow(first, extent, &first) ||
             __builtin_add_overflow(first, count, &wanted) || a->offset > INT64_MAX - wanted)
-            return ptoi_thread_fail(PTO_ERR_OVERFLOW, "Arrow: more than 2^63 elements");
+            return ptoi_thread_fail(
+                PTO_ERR_OVERFLOW,
+                "Arrow: offset %lld + length %lld of lists of %lld, and offset %lld of their child, "
+                "are more than 2^63 elements",
+                (long long)list->offset, (long long)list->length, (long long)extent, (long long)a->offset);
         first += a->offset;
     }
     PTOStatus status = find_type(s->format, &f->type);
     if (status == PTO_OK) status = check_level(a, s, wanted, 2);
     if (status != PTO_OK) return status;
-    if (__builtin_mul_overflow(first + count, pto_type_bytes(f->type), &f->bytes))
-        return ptoi_thread_fail(PTO_ERR_OVERFLOW, "Arrow: more than 2^63 bytes");
+    if (__builtin_mul_overflow(first + count, pto_type_bytes(f->type), &f->bytes) || f->bytes > INT64_MAX / 2)
+        return ptoi_thread_fail(PTO_ERR_OVERFLOW, "Arrow: %lld elements from element %lld are more than 2^62 bytes",
+                                (long long)count, (long long)first);
     f->address = (void *)(uintptr_t)a->buffers[1];
     f->first = first;
     return PTO_OK;

@@ -79,11 +79,14 @@ PTOTensor *pto_tensor_dense(PTOTensor *t)
     return ptoi_tensor_is_dense(t) ? pto_tensor_retain(t) : copy(t, "pto_tensor_dense", PTOI_CALLER);
 }
 
-static bool is_unique(PTOTensor *t)
+/* Nobody else sees the memory of t: neither another tensor nor the owner of attached memory, who may have attached it
+ * to others, too. */
+static bool is_alone(PTOTensor *t)
 {
     ptoi_registry_lock();
+    const struct block *const k = t->buffer ? t->buffer->block : NULL;
     const bool is =
-        ptoi_tensor_is_unique(t) && !(t->flags & PTO_READ_ONLY) && !(t->buffer && t->buffer->block->is_read_only);
+        ptoi_tensor_is_unique(t) && !(t->flags & PTO_READ_ONLY) && !(k && (k->is_read_only || !k->may_move));
     ptoi_registry_unlock();
     return is;
 }
@@ -92,7 +95,7 @@ PTOStatus pto_tensor_writable(PTOTensor **t)
 {
     if (!t || ptoi_tensor_is_bad(*t, "pto_tensor_writable"))
         return t ? PTO_ERR_MISUSE : ptoi_tensor_refuse(NULL, "pto_tensor_writable");
-    if (is_unique(*t)) return PTO_OK;
+    if (is_alone(*t)) return PTO_OK;
     PTOTensor *other = copy(*t, "pto_tensor_writable", PTOI_CALLER);
     if (!other) return ptoi_thread_status;
     pto_tensor_release(*t);

@@ -1,5 +1,5 @@
 /* caller.c - see caller.h. */
 #include "caller.h"
 
-const char ptoi_none;
+const char ptoi_none, ptoi_kernel;
 _Thread_local const void *ptoi_orchestrated = &ptoi_none;

@@ -7,11 +7,12 @@
 #ifndef PTOI_CALLER_H
 #define PTOI_CALLER_H
 
-/* The runtime whose orchestration the calling thread is in; else an address that is no runtime's, and not NULL. */
+/* The runtime whose orchestration the calling thread is in; else the address of one of these, which is no runtime's. */
 extern _Thread_local const void *ptoi_orchestrated;
-extern const char ptoi_none;
+extern const char ptoi_none;   /* outside of runs */
+extern const char ptoi_kernel; /* in a kernel, so it must not wait for a run: that may be the run of the kernel */
 
-/* The thread orchestrates `now`, or &ptoi_none.  What was before, which the caller restores. */
+/* The thread orchestrates `now`, or one of these.  What was before, which the caller restores. */
 static inline const void *ptoi_orchestrate(const void *now)
 {
     const void *before = ptoi_orchestrated;

@@ -64,7 +64,7 @@ TEST(a_program_describes_its_entries)
     begin();
     PTOSignature s;
     EXPECT_EQ(pto_program_describe(numbers, NULL, &s), PTO_OK);
-    EXPECT(s.entry_count == 19 && s.name == NULL && s.param_count == 2);
+    EXPECT(s.entry_count == 22 && s.name == NULL && s.param_count == 2);
     EXPECT_STR(s.entries[0], "f");
     EXPECT_STR(s.params[1].derived, "from + 1");
     EXPECT_EQ(pto_program_describe(numbers, "half", &s), PTO_OK);

@@ -40,6 +40,19 @@ TEST(places_for_results_and_flags_that_mean_nothing_are_refused)
             CALL(rt, numbers, "half", half[0], half[1], half[2], half[3], PTO_V(&scalar), PTO_V(&scalar)));
     REFUSED(PTO_ERR_ARGUMENT, argument, "PTO_CALL_FLAGS has unknown flags, 65",
             CALL(rt, numbers, "f", n, PTO_CALL_FLAGS(64 | PTO_CALL_NO_WAIT)));
+    PTOTensor *made = NULL;
+    PTOArgument unknown = PTO_T("a", tx);
+    unknown.kind = 99;
+    REFUSED(PTO_ERR_ARGUMENT, argument, "argument 1 has the kind 99, which is none",
+            CALL(rt, numbers, "total", PTO_R("s", &made), unknown));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "PTO_R of 'z' has the variable of 'y'",
+            CALL(rt, numbers, "two", n, PTO_R("y", &made), PTO_R("z", &made)));
+    EXPECT(made == NULL);
+    PTOSparse *matrix = NULL;
+    const PTOArgument rows = PTO_I("R", 3), columns = PTO_I("C", 3);
+    REFUSED(PTO_ERR_ARGUMENT, argument, "two PTO_RS have one variable",
+            CALL(rt, numbers, "both", rows, columns, PTO_RS("a", &matrix), PTO_RS("b", &matrix)));
+    EXPECT(matrix == NULL);
     /* flags add up: those of pto.hpp are the last ones, and none */
     struct holding holding = {.tensor = tx};
     pthread_t thread;

@@ -1,6 +1,9 @@
 """Calls from Python that are refused: every message names the argument and the fix."""
+import array
 import concurrent.futures
 import copy
+import ctypes
+import os
 import multiprocessing
 import pathlib
 import pickle
@@ -91,8 +94,9 @@ class Messages(unittest.TestCase):
         class Matrix:  # as of SciPy, for a formal that is no struct
             def toarray(self):
                 return a
-        for value in ([1.0], (1.0,), bytearray(4), memoryview(b"1234"), Series()):
+        for value in ([1.0], (1.0,), bytearray(4), memoryview(b"1234"), Series(), array.array("f", [1, 2]), (ctypes.c_float * 2)(1, 2)):
             self.refused(TypeError, f"not {type(value).__name__}: pass np.asarray\\(a, 'f4'\\)", m.plus, a, value)
+        self.refused(TypeError, "array is no array: pass np.asarray\\(a\\)", ptoc.tensor, array.array("f", [1, 2]))
         self.refused(TypeError, "not Matrix: pass a.toarray\\(\\)", m.plus, a, Matrix())
         self.refused(TypeError, "not float32", m.plus, a, np.float32(1))
         self.refused(ValueError, "'b' is f32\\[\\], declared f32\\[M, N\\]", m.plus, a, np.array(1, "f4"))
@@ -160,6 +164,20 @@ class Messages(unittest.TestCase):
         self.assertTrue(caught.exception.diagnostics)
         with self.assertRaises(FileNotFoundError):
             ptoc.load("missing.so")
+
+    def test_a_path_that_looks_like_an_option_is_a_path(self):
+        outer = os.getcwd()
+        try:
+            os.chdir(folder.name)
+            pathlib.Path("-dash.pto").write_text("import \"part.pto\" as part;\nexport orch f() -> i64 { return part.two(); }\n")
+            pathlib.Path("-I").mkdir()
+            pathlib.Path("-I/part.pto").write_text("export orch two() -> i64 { return 2; }\n")
+            pathlib.Path("-bad.pto").write_text("export orch f() { print y; }\n")
+            for dash in (str, os.fsencode, pathlib.Path):
+                self.assertEqual(ptoc.compile(dash("-dash.pto"), import_dirs=[dash("-I")]).f(), 2)
+            self.refused(ptoc.CompileError, "-bad.pto:1", ptoc.compile, "-bad.pto")
+        finally:
+            os.chdir(outer)
 
     def test_copies_of_an_exception_have_all_of_it(self):
         bad = pathlib.Path(folder.name) / "copied.pto"

@@ -125,6 +125,16 @@ class Numbers(unittest.TestCase):
         for by in (np.int64(5), np.uint8(5), np.array(5, "i4")):
             np.testing.assert_array_equal(m.scale(np.arange(3), by=by), [0, 5, 10])
 
+    def test_arrays_of_one_element_are_no_scalars(self):
+        x = np.arange(3)
+        for x_of in (np.array([3.0]), np.array([[3]]), np.array([3.0], "f4")):
+            self.refused(TypeError, f"half(): 'x' is f64, not {x_of!r}", m.half, x_of, False, 1)
+        self.refused(TypeError, "half(): 'big' is bool, not array([ True])", m.half, 1.0, np.array([True]), 1)
+        for by in (np.array([3]), np.array([[3]])):
+            self.refused(TypeError, f"half(): 'n' is i64, not {by!r}", m.half, 1.0, True, by)
+            self.refused(TypeError, f"scale(): 'by' is i64, not {by!r}", m.scale, x, by=by)
+            self.refused(TypeError, f"scale(): 'N' is i64, not {by!r}", m.scale, x, N=by)
+
     def test_versions_of_dlpack(self):
         t = ptoc.tensor(matrix())
         wrong = f"max_version[1] is {2**32}: must be from 0 to {2**32 - 1}"

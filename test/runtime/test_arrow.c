@@ -119,6 +119,37 @@ TEST(what_is_refused_is_untouched)
     EXPECT_EQ(released, 1);
 }
 
+static void names(struct ArrowArray *a, struct ArrowSchema *s, PTOStatus status, const char *text)
+{
+    refused(a, s, status);
+    EXPECT(strstr(pto_last_error(NULL), text) != NULL);
+}
+
+TEST(numbers_that_are_too_large_are_named)
+{
+    build();
+    leaf.offset = INT64_MAX - 19;
+    names(&leaf, &leaf_schema, PTO_ERR_OVERFLOW, "offset 9223372036854775788 + length 20 of 'i'");
+    leaf.offset = INT64_MAX - 20;
+    leaf_schema.format = "c"; /* as many bytes as elements */
+    names(&leaf, &leaf_schema, PTO_ERR_OVERFLOW,
+          "20 elements from element 9223372036854775787 are more than 2^62 bytes");
+    leaf.offset = INT64_MAX;
+    leaf.null_count = -1; /* nothing is read of the bits */
+    names(&leaf, &leaf_schema, PTO_ERR_OVERFLOW, "offset 9223372036854775807 + length 20 of 'i'");
+    leaf.offset = (int64_t)1 << 61;
+    names(&leaf, &leaf_schema, PTO_ERR_OVERFLOW, "20 elements from element 2305843009213693952");
+    list.offset = INT64_MAX - 3;
+    names(&list, &list_schema, PTO_ERR_OVERFLOW, "offset 9223372036854775804 + length 4 of '+w:3'");
+    list.offset = INT64_MAX / 3;
+    names(&list, &list_schema, PTO_ERR_OVERFLOW,
+          "offset 3074457345618258602 + length 4 of lists of 3, and offset 2 of their child");
+    leaf.offset = INT64_MAX;
+    names(&list, &list_schema, PTO_ERR_OVERFLOW, "and offset 9223372036854775807 of their child");
+    leaf.length = 14;
+    names(&list, &list_schema, PTO_ERR_ARGUMENT, "the child 'i' of a list has length 14, the list needs 15");
+}
+
 TEST(a_tensor_goes_out_and_comes_back)
 {
     PTOTensor *t = numbers(3, SHAPE(2, 3, 4));

@@ -66,6 +66,8 @@ static const struct row rows[] = {
     {{.backend = "ascend", .checked = true}, "checked runs need the backend sim"},
     {{.backend = "ascend", .engine = PTO_ENGINE_PROCESS}, "the engine process needs the backend sim"},
     {{.backend = "sim", .engine = PTO_ENGINE_PROCESS, .checked = true}, NULL},
+    {{.names = PTO_NAMES_PYTHON}, NULL},
+    {{.names = 77}, "unknown names 77"},
     {{.device = 65535}, NULL},
     {{.device = -1}, "device -1"},
     {{.device = 65536}, "device 65536"},

@@ -321,7 +321,7 @@ TEST(arrays_of_arrow)
     NONE(PTO_ERR_UNSUPPORTED, "format 'u'", pto_tensor_from_arrow(&a, &s));
     s.format = "l";
     a.length = LARGE;
-    NONE(PTO_ERR_OVERFLOW, "2^63 bytes", pto_tensor_from_arrow(&a, &s));
+    NONE(PTO_ERR_OVERFLOW, "2^62 bytes", pto_tensor_from_arrow(&a, &s));
     EXPECT(a.release != NULL);
 }
 

@@ -150,6 +150,24 @@ TEST(writable_keeps_what_is_unique_and_copies_what_is_shared) /* K5 */
     pto_tensor_unspread(same);
 }
 
+TEST(writable_copies_attached_memory_that_its_owner_sees)
+{
+    int64_t data[4] = {0};
+    PTOForeign f = {.address = data, .bytes = sizeof data, .type = PTO_I64, .rank = 1, .shape = SHAPE(4)};
+    PTOTensor *t = pto_tensor_attach(&f), *again = pto_tensor_attach(&f), *same = t;
+    EXPECT_EQ(pto_tensor_writable(&t), PTO_OK);
+    EXPECT(t != same && address_of(t) != data);
+    set_first(t, 77);
+    EXPECT_EQ(element(again, NULL), 0);
+    pto_tensor_release(again);
+    pto_tensor_release(t);
+    f.flags = PTO_MAY_MOVE; /* nobody keeps the address */
+    same = t = pto_tensor_attach(&f);
+    EXPECT_EQ(pto_tensor_writable(&t), PTO_OK);
+    EXPECT(t == same);
+    pto_tensor_release(t);
+}
+
 TEST(take_hands_the_memory_out_or_a_copy) /* K17: with its size and its release function */
 {
     PTOTensor *t = numbers(1, SHAPE(4));

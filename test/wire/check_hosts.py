@@ -160,6 +160,11 @@ with ptoc.Runtime(ranks=True) as rt:
     c.tofile("%s.%d" % (sys.argv[2], rt.rank))
     if rt.rank == 0:
         print(rt.ranks)
+    if rt.ranks > 1:
+        try:
+            ptoc.Runtime(ranks=True)
+        except ptoc.PtoError as e:
+            assert "is its rank: one at a time has ptoc.Runtime(ranks=...)" in str(e), e
 """
 
 # An array of the last rank has one row more.
@@ -203,7 +208,7 @@ class Hosts:
         first, later = "kernel 'mix_rows' failed: it returned 7", "an earlier run of these ranks has failed: the job has to end"
         self.expect("a kernel fails", code == 1 and err.count(first) == 3 and err.count(later) == 3 and err.count("(on rank ") == 2, code, err)
         code, _, err = run(self.launched(3) + [program, path, "0", "64"], PTO_LOCAL_LAST="64>128")
-        self.expect("another heap on a rank", code == 3 and err.count("the ranks differ in heap_bytes, heap_rings or the version of libpto") == 3, code, err)
+        self.expect("another heap on a rank", code == 3 and err.count("the ranks differ in PTOConfig.heap_bytes, PTOConfig.heap_rings or the version of libpto") == 3, code, err)
         code, _, err = run(self.launched(3) + [program, path, "0", "64"], PTO_LOCAL_LAST="64>-5")
         self.expect("a rank has no runtime", code == 3 and err.count("another rank could not create its runtime") == 2 and "heap of -20480 bytes" in err, code, err)
         code, _, err = run([program, path, "0"], PTO_WIRE="/nowhere/wire.so")

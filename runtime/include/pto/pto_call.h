@@ -120,7 +120,8 @@ typedef struct PTOArgument {
  *     PTO_T("A", a)          a tensor; NULL for an `out`: it is made and dropped
  *     PTO_I("n", 4096)       an integer or a bool
  *     PTO_F("tol", 1e-6)     a real number
- *     PTO_R("C", &c)         the call makes the tensor, which the caller owns afterwards; NULL if the call fails
+ *     PTO_R("C", &c)         the call makes the tensor, which the caller owns afterwards; NULL if the call fails.
+ *                            Two results have two variables
  *     PTO_S("a", matrix)     a sparse matrix, whose arrays are the fields of a struct; it binds rows and columns, too
  *     PTO_RS("c", &matrix)   the call makes the sparse matrix of a struct that is `out` or returned ("result"), whose
  *                            fields have the names of its arrays; the caller owns it; NULL if the call fails

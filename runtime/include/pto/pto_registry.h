@@ -165,16 +165,17 @@ PTO_API PTOTensor *pto_tensor_detach(PTOTensor *t);
 
 /* A row-major tensor with memory of its own and the same elements.
  * Caller     any thread.  Blocks until runs that write t have ended.
- * Status     NULL: PTO_ERR_NOMEM; PTO_ERR_BUSY: the caller is in the run that writes t; PTO_ERR_DEVICE: a device that
- *            is not open, or has failed, has the elements; PTO_ERR_MISUSE. */
+ * Status     NULL: PTO_ERR_NOMEM; PTO_ERR_BUSY: a run writes t, and the caller is in a run or in a kernel;
+ *            PTO_ERR_DEVICE: a device that is not open, or has failed, has the elements; PTO_ERR_MISUSE. */
 PTO_API PTOTensor *pto_tensor_copy(PTOTensor *t);
 
 /* One more reference to t where it is row-major and contiguous, else pto_tensor_copy.
  * Caller     any thread.  Blocks as pto_tensor_copy does.  Status: as pto_tensor_copy. */
 PTO_API PTOTensor *pto_tensor_dense(PTOTensor *t);
 
-/* Makes *t a tensor that nobody else sees.  If *t is unique (one reference, one tensor on the buffer, no pin, export or
- * map, not read-only) it stays; else a copy takes its place and the reference to the old one is dropped.
+/* Makes *t a tensor whose memory nobody else sees.  If *t is unique (one reference, one tensor on the buffer, no pin,
+ * export or map, not read-only) and its memory is the library's, or was attached with PTO_MAY_MOVE, it stays; else a
+ * copy takes its place and the reference to the old one is dropped.
  * Caller     any thread.  Blocks as pto_tensor_copy does.
  * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY, PTO_ERR_DEVICE: *t stays; PTO_ERR_MISUSE: NULL. */
 PTO_API PTOStatus pto_tensor_writable(PTOTensor **t);
@@ -190,9 +191,10 @@ PTO_API PTOStatus pto_tensor_take(PTOTensor **t, PTODetached *out);
  * Waits for runs: PTO_READ for those that write the memory, the others for all that use it.  What a device wrote is
  * copied back first.  A tensor without elements gives an address that must not be read.
  * Caller     any thread.  Blocks as pto_tensor_to_dlpack does.
- * Status     NULL: PTO_ERR_READ_ONLY; PTO_ERR_BUSY: the caller is in a run; PTO_ERR_OVERLAP: two indices are one
- *            element, for writing; PTO_ERR_NOMEM; PTO_ERR_DEVICE: as pto_tensor_copy; PTO_ERR_UNSUPPORTED: foreign
- *            memory on a device, for writing; PTO_ERR_ARGUMENT: access; PTO_ERR_MISUSE. */
+ * Status     NULL: PTO_ERR_READ_ONLY; PTO_ERR_BUSY: it would wait, and the caller is in a run or in a kernel;
+ *            PTO_ERR_OVERLAP: two indices are one element, for writing; PTO_ERR_NOMEM; PTO_ERR_DEVICE: as
+ *            pto_tensor_copy; PTO_ERR_UNSUPPORTED: foreign memory on a device, for writing; PTO_ERR_ARGUMENT:
+ *            access; PTO_ERR_MISUSE. */
 PTO_API void *pto_tensor_map(PTOTensor *t, PTOAccess access);
 
 /* Ends the last map of t, of the calling thread if it has one.
@@ -230,7 +232,7 @@ PTO_API PTOTensor *pto_tensor_from_dlpack_unversioned(struct DLManagedTensor *m)
  * at any time.  A run that writes t meanwhile is not waited for: the caller orders it and the reader.
  * Caller     any thread.  Blocks only if t shares memory after a detach, and a run uses that memory.
  * Status     NULL: PTO_ERR_VERSION: max_major is below 1; PTO_ERR_UNSUPPORTED: PTO_BYTE, foreign memory on a device;
- *            PTO_ERR_BUSY: it would block, and the caller is in that run; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
+ *            PTO_ERR_BUSY: it would block, and the caller is in a run or in a kernel; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
 PTO_API struct DLManagedTensorVersioned *pto_tensor_to_dlpack(PTOTensor *t, uint32_t max_major, uint32_t max_minor);
 
 /* The same for consumers of DLPack before 1.0, which know no read-only tensors.

@@ -50,9 +50,9 @@ typedef struct PTOSparseDescription {
 /* Makes a matrix of tensors in the order of "Arrays" above, and retains them.
  * Caller     any thread.  Blocks, with PTO_CHECK_ALL, until runs that write the arrays have ended.
  * Status     NULL: PTO_ERR_ARGUMENT: a format, check, type, rank, or extents that do not agree; PTO_ERR_BOUNDS: a
- *            number of ptr, first, last or of an index is wrong; PTO_ERR_BUSY: the caller is in a run that writes an
- *            array; PTO_ERR_DEVICE: with PTO_CHECK_ALL, as pto_tensor_map; PTO_ERR_NOMEM; PTO_ERR_MISUSE: a tensor is
- *            NULL. */
+ *            number of ptr, first, last or of an index is wrong; PTO_ERR_BUSY: a run writes an array, and the caller is
+ *            in a run or in a kernel; PTO_ERR_DEVICE: with PTO_CHECK_ALL, as pto_tensor_map; PTO_ERR_NOMEM;
+ *            PTO_ERR_MISUSE: a tensor is NULL. */
 PTO_API PTOSparse *pto_sparse_make(PTOFormat format, int64_t rows, int64_t columns, PTOTensor *const *tensors,
                                    PTOSparseCheck check);
 
