@@ -125,7 +125,7 @@ void __wrap_ptoi_orch_end(struct orchestrator *o);
 void __wrap_ptoi_orch_end(struct orchestrator *o)
 {
     ended_ns = now_ns();
-    if (harness_body == BODY_HELD) harness_body = BODY_EMPTY;
+    if (harness_body == BODY_HELD) __atomic_store_n(&harness_body, BODY_EMPTY, __ATOMIC_RELAXED);
     __real_ptoi_orch_end(o);
 }
 
