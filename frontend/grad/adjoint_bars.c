@@ -83,7 +83,7 @@ static void settle(struct adj_work *w, struct adj_bar *b, const struct eq_access
     s->kind = EQ_LET;
     for (int d = 0; d < like->rank; d++) {
         t->low[d] = element[d]->low;
-        t->extent[d] = size_sub(w->sizes, element[d]->high, element[d]->low);
+        t->high[d] = element[d]->high;
         s->var[s->var_count++] = element[d];
     }
     s->target = target;

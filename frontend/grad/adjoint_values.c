@@ -179,7 +179,7 @@ static struct adj_stmt *new_temp(struct adj_work *w, const char *name, enum elem
     struct eq_access *target = adj_access(w, NULL, t);
     for (int d = 0; d < rank; d++) {
         t->low[d] = dims[d]->low;
-        t->extent[d] = size_sub(w->sizes, dims[d]->high, dims[d]->low);
+        t->high[d] = dims[d]->high;
         s->var[d] = dims[d];
         target->index[d].size = size_symbol(w->sizes, dims[d]->symbol);
     }
