@@ -16,8 +16,9 @@
  *   adjoint_build.c    expressions
  *
  * Statements and expressions have the form of equations.h, with three differences: an index of a temporary is the one
- * that the text has, lows are not subtracted, and it has a low and a high, but no extent; no fates are set; eq_access has no stmt, vars and guard.  Every variable
- * of a statement stands in its list, whether the text has a `for` for it or not. */
+ * that the text has, lows are not subtracted, and it has a low and a high, but no extent; no fates are set; eq_access
+ * has no stmt, vars and guard.  Every variable of a statement stands in its list, whether the text has a `for` for it
+ * or not. */
 #ifndef PTOC_ADJOINT_PARTS_H
 #define PTOC_ADJOINT_PARTS_H
 #include "adjoint.h"
