@@ -66,7 +66,7 @@ static void settle(struct adj_work *w, struct adj_bar *b, const struct eq_access
     struct adj_scope scope = {.count = like->rank};
     if (b->flows.count == 0) return;
     if (b->gone.count > 0 && number_of(w, b->object) == w->x) {
-        adj_refuse(w, adj_span(w, like), "it is read between two statements that write parts of it");
+        adj_refuse_whole(w, adj_span(w, like), "it is read between two statements that write parts of it");
         return;
     }
     adj_element_vars(w, like, b->flows.data, b->flows.count, element);
@@ -105,7 +105,7 @@ static void pass(struct adj_work *w, const struct adj_stmt *s)
     if (!adj_is_active_object(w, adj_object(s->target))) return;
     struct adj_bar *b = adj_bar_of(w, adj_object(s->target));
     if (is_overwritten(w, b, s)) {
-        adj_refuse(w, adj_span(w, s->target), "a later statement overwrites elements that this one writes");
+        adj_refuse_whole(w, adj_span(w, s->target), "a later statement overwrites elements that this one writes");
         return;
     }
     const bool is_recurrence = adj_recurrence_of(w, b->object) != NULL;

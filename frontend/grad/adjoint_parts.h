@@ -115,7 +115,7 @@ struct adj_work {
     VEC(struct adj_formal) formals;
     bool has_kinks;
     struct span at; /* why not: NULL: it has one */
-    const char *why;
+    const char *why, *help;
 };
 
 /* What the printer needs. */
@@ -128,6 +128,9 @@ struct adjoint_body {
 
 /* Remembers why there is no adjoint; the first reason stays. */
 void adj_refuse(struct adj_work *w, struct span at, const char *why);
+void adj_refuse_with(struct adj_work *w, struct span at, const char *why, const char *help);
+/* The same where two kernels in place of the one would have adjoints. */
+void adj_refuse_whole(struct adj_work *w, struct span at, const char *why);
 
 /* ---- adjoint_print.c ---- */
 /* The kernel in any layout. */

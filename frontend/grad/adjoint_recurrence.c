@@ -95,7 +95,13 @@ static void add(struct adj_work *w, const struct eq_stmt *s, const struct eq_acc
     const struct symbol *formal = s->target->formal;
     if (adj_recurrence_of(w, formal)) return;
     const int dim = dimension_of(w, s);
-    if (dim < 0 || !adj_is_written_once(w, formal))
+    if (dim < 0 && adj_is_written_once(w, formal))
+        adj_refuse_with(w, read->at,
+                        "an iteration of a 'for' reads what an earlier one wrote, and the index that is written is not "
+                        "the variable of the outermost 'for' and a constant",
+                        "let the 'for' run along the tensor, h[t] = .. h[t - 1] ..; a second kernel may reverse it, "
+                        "y[i] = h[N - 1 - i]; or write an '@adjoint(f)', and a C body");
+    else if (dim < 0 || !adj_is_written_once(w, formal))
         adj_refuse(w, read->at,
                    "an iteration of a 'for' reads what an earlier one wrote, of a tensor that is no 'out' "
                    "written once along that 'for'");
