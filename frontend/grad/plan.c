@@ -254,15 +254,20 @@ bool plan_begin(struct gradient *g, struct step *loop)
         return grad_refuse(g, DIAG_E99, p->why_at, "write '@keep(0)', which keeps all, or none at all",
                            "'@keep' of a loop with %s is not built yet", p->why);
     }
+    p->ends_at = declarations(g, p)->length;
     loop->plan = p;
     return true;
 }
 
-/* Takes the segments away from a loop of which nothing is kept. */
+/* Takes the segments away from a loop of which nothing is kept.  Tensors of the blocks around it may have got their
+ * declarations since. */
 void plan_forget(struct gradient *g, struct step *loop)
 {
     struct plan *p = loop->plan;
-    strbuf_cut(declarations(g, p), p->begins_at);
+    struct strbuf *text = declarations(g, p);
+    const char *later = arena_copy(g->mem, strbuf_text(text) + p->ends_at, text->length - p->ends_at);
+    strbuf_cut(text, p->begins_at);
+    strbuf_puts(text, later);
     vec_free(&p->remade);
     loop->plan = NULL;
 }
