@@ -15,13 +15,6 @@ static int number_of(const struct adj_work *w, const void *object)
     return -1;
 }
 
-static bool is_written(const struct adj_work *w, const void *formal)
-{
-    for (size_t i = 0; i < w->forward.count; i++)
-        if (w->forward.data[i]->target->formal == formal) return true;
-    return false;
-}
-
 struct adj_bar *adj_bar_of(struct adj_work *w, const void *object)
 {
     for (size_t i = 0; i < w->bars.count; i++)
@@ -33,7 +26,7 @@ struct adj_bar *adj_bar_of(struct adj_work *w, const void *object)
     if (r) {
         r->work = adj_formal(w, number, ADJOINT_WORK);
         b->base = adj_access(w, r->work, NULL);
-    } else if (number >= 0 && is_written(w, object))
+    } else if (number >= 0 && w->kernel->formals[number]->dir != DIR_IN) /* also an `inout` that is only read */
         b->base = adj_access(w, adj_formal(w, number, number == w->x ? ADJOINT_REPLACED : ADJOINT_SEED), NULL);
     vec_push(&w->bars, b);
     return b;
