@@ -82,6 +82,7 @@ static void copy_temps(struct copying *c, const struct equations *q)
         *t = *q->temps[i];
         for (int d = 0; d < t->rank; d++) {
             t->low[d] = copy_size(c, t->low[d]);
+            t->high[d] = copy_size(c, t->high[d]);
             t->extent[d] = copy_size(c, t->extent[d]);
         }
         t->private_to = vars_of(c, t->private_to, t->private_count);

@@ -146,7 +146,7 @@ static bool make_temporary(struct plan *p, struct part_copy *part, int i)
                           .at = formal->decl->at};
     for (int d = 0; d < t->rank; d++) {
         t->low[d] = size_const(p->checked->sizes, 0);
-        t->extent[d] = join_size(p, part, formal->type->extent[d]);
+        t->high[d] = t->extent[d] = join_size(p, part, formal->type->extent[d]);
         if (!t->extent[d]) return false;
     }
     part->temps[i] = t;

@@ -253,6 +253,7 @@ const struct adjoint *adjoint_of(struct front *front, const struct checked *chec
         a->kind = ADJOINT_NONE;
         a->at = kernel->decl->name_at;
         a->why = "it is no kernel in index notation";
+        a->help = "write the kernel with an '@adjoint(f)'";
         return a;
     }
     if (kernel->formals[x]->dir == DIR_OUT) return a;
@@ -263,6 +264,7 @@ const struct adjoint *adjoint_of(struct front *front, const struct checked *chec
         a->kind = ADJOINT_NONE;
         a->at = w.at;
         a->why = w.why;
+        a->help = w.help;
     }
     destroy(&w);
     return a;

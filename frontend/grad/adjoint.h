@@ -64,6 +64,7 @@ struct adjoint {
     /* ADJOINT_NONE: the construct, and the text of E22 after "'k' has no adjoint with respect to 'x': " */
     struct span at;
     const char *why;
+    const char *help; /* what to write instead */
 
     const struct adjoint_body *body; /* of adjoint*.c */
 };

@@ -15,13 +15,6 @@ static int number_of(const struct adj_work *w, const void *object)
     return -1;
 }
 
-static bool is_written(const struct adj_work *w, const void *formal)
-{
-    for (size_t i = 0; i < w->forward.count; i++)
-        if (w->forward.data[i]->target->formal == formal) return true;
-    return false;
-}
-
 struct adj_bar *adj_bar_of(struct adj_work *w, const void *object)
 {
     for (size_t i = 0; i < w->bars.count; i++)
@@ -33,7 +26,7 @@ struct adj_bar *adj_bar_of(struct adj_work *w, const void *object)
     if (r) {
         r->work = adj_formal(w, number, ADJOINT_WORK);
         b->base = adj_access(w, r->work, NULL);
-    } else if (number >= 0 && is_written(w, object))
+    } else if (number >= 0 && w->kernel->formals[number]->dir != DIR_IN) /* also an `inout` that is only read */
         b->base = adj_access(w, adj_formal(w, number, number == w->x ? ADJOINT_REPLACED : ADJOINT_SEED), NULL);
     vec_push(&w->bars, b);
     return b;
@@ -66,7 +59,7 @@ static void settle(struct adj_work *w, struct adj_bar *b, const struct eq_access
     struct adj_scope scope = {.count = like->rank};
     if (b->flows.count == 0) return;
     if (b->gone.count > 0 && number_of(w, b->object) == w->x) {
-        adj_refuse(w, adj_span(w, like), "it is read between two statements that write parts of it");
+        adj_refuse_whole(w, adj_span(w, like), "it is read between two statements that write parts of it");
         return;
     }
     adj_element_vars(w, like, b->flows.data, b->flows.count, element);
@@ -83,7 +76,7 @@ static void settle(struct adj_work *w, struct adj_bar *b, const struct eq_access
     s->kind = EQ_LET;
     for (int d = 0; d < like->rank; d++) {
         t->low[d] = element[d]->low;
-        t->extent[d] = size_sub(w->sizes, element[d]->high, element[d]->low);
+        t->high[d] = element[d]->high;
         s->var[s->var_count++] = element[d];
     }
     s->target = target;
@@ -105,7 +98,7 @@ static void pass(struct adj_work *w, const struct adj_stmt *s)
     if (!adj_is_active_object(w, adj_object(s->target))) return;
     struct adj_bar *b = adj_bar_of(w, adj_object(s->target));
     if (is_overwritten(w, b, s)) {
-        adj_refuse(w, adj_span(w, s->target), "a later statement overwrites elements that this one writes");
+        adj_refuse_whole(w, adj_span(w, s->target), "a later statement overwrites elements that this one writes");
         return;
     }
     const bool is_recurrence = adj_recurrence_of(w, b->object) != NULL;

@@ -11,11 +11,24 @@ enum elem adj_computed(enum elem e) { return e == ELEM_F16 || e == ELEM_BF16 ? E
 
 bool adj_is_float(enum elem e) { return e == ELEM_F16 || e == ELEM_BF16 || e == ELEM_F32 || e == ELEM_F64; }
 
-void adj_refuse(struct adj_work *w, struct span at, const char *why)
+void adj_refuse_with(struct adj_work *w, struct span at, const char *why, const char *help)
 {
     if (w->why) return;
     w->at = at;
     w->why = why;
+    w->help = help;
+}
+
+void adj_refuse(struct adj_work *w, struct span at, const char *why)
+{
+    adj_refuse_with(w, at, why, "write the kernel with an '@adjoint(f)', and a C body");
+}
+
+void adj_refuse_whole(struct adj_work *w, struct span at, const char *why)
+{
+    adj_refuse_with(w, at, why,
+                    "make two kernels of it, the second from the statement on that overwrites: a gradient keeps the "
+                    "values between two kernels; or write an '@adjoint(f)', and a C body");
 }
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------ */

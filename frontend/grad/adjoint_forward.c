@@ -48,19 +48,19 @@ static const struct eq_temp *copy_temp(struct adj_work *w, const struct eq_temp 
     for (int i = 0; i < t->private_count; i++) {
         const struct eq_var *v = t->private_to[i]; /* its range may name variables further out: room for all of them */
         const struct size *last = size_sub(w->sizes, v->high, size_const(w->sizes, 1)),
-                          *most = last ? corner(w, last, true) : NULL,
-                          *end = most ? size_binary(w->sizes, SIZE_ADD, most, size_const(w->sizes, 1)) : NULL;
+                          *most = last ? corner(w, last, true) : NULL;
         to->low[i] = corner(w, v->low, false);
-        to->extent[i] = to->low[i] && end ? size_sub(w->sizes, end, to->low[i]) : NULL;
+        to->high[i] = most ? size_binary(w->sizes, SIZE_ADD, most, size_const(w->sizes, 1)) : NULL;
     }
     for (int d = 0; d < t->rank; d++) {
         to->low[d + t->private_count] = t->low[d];
-        to->extent[d + t->private_count] = t->extent[d];
+        to->high[d + t->private_count] = t->high[d];
     }
     to->rank = t->rank + t->private_count;
     to->private_count = 0;
     for (int d = 0; d < to->rank; d++)
-        if (!to->extent[d]) adj_refuse(w, t->at, "the range of a 'for' around a temporary gives it no extent");
+        if (!to->low[d] || !to->high[d])
+            adj_refuse(w, t->at, "the range of a 'for' around a temporary gives it no extent");
     return to;
 }
 
@@ -165,9 +165,8 @@ bool adj_is_whole(struct adj_work *w, const struct eq_access *a)
         for (int e = 0; e < d && v; e++)
             if (a->index[e].size == a->index[d].size) return false;
         const struct size *low = a->formal ? size_const(w->sizes, 0) : a->temp->low[d],
-                          *extent = a->formal ? a->formal->type->extent[d] : a->temp->extent[d],
-                          *high = size_binary(w->sizes, SIZE_ADD, low, extent);
-        if (!v || v->low != low || !high || !facts_prove_equal(w->facts, v->high, high)) return false;
+                          *high = a->formal ? a->formal->type->extent[d] : a->temp->high[d];
+        if (!v || v->low != low || !facts_prove_equal(w->facts, v->high, high)) return false;
     }
     return true;
 }

@@ -226,13 +226,11 @@ void adj_element_vars(struct adj_work *w, const struct eq_access *a, const struc
     static const char *const plain[] = {"i", "j", "k", "l", "m", "n", "p", "q"};
     for (int d = 0; d < a->rank; d++) {
         const struct size *low = a->formal ? size_const(w->sizes, 0) : a->temp->low[d],
-                          *extent = a->formal ? a->formal->type->extent[d] : a->temp->extent[d],
-                          *high = size_binary(w->sizes, SIZE_ADD, low, extent);
+                          *high = a->formal ? a->formal->type->extent[d] : a->temp->high[d];
         const char *name = NULL;
         for (size_t i = 0; i < count && !name; i++) name = alone_name(w, &flows[i], d);
         for (int e = 0; e < d && name; e++)
             if (element[e]->symbol->name == name) name = NULL;
-        if (!high) adj_refuse(w, w->kernel->decl->name_at, "a constant of its adjoint does not fit in 64 bits");
-        element[d] = adj_new_var(w, name ? name : plain[d % 8], low, high ? high : extent);
+        element[d] = adj_new_var(w, name ? name : plain[d % 8], low, high);
     }
 }

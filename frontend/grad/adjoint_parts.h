@@ -16,8 +16,9 @@
  *   adjoint_build.c    expressions
  *
  * Statements and expressions have the form of equations.h, with three differences: an index of a temporary is the one
- * that the text has, lows are not subtracted; no fates are set; eq_access has no stmt, vars and guard.  Every variable
- * of a statement stands in its list, whether the text has a `for` for it or not. */
+ * that the text has, lows are not subtracted, and it has a low and a high, but no extent; no fates are set; eq_access
+ * has no stmt, vars and guard.  Every variable of a statement stands in its list, whether the text has a `for` for it
+ * or not. */
 #ifndef PTOC_ADJOINT_PARTS_H
 #define PTOC_ADJOINT_PARTS_H
 #include "adjoint.h"
@@ -114,7 +115,7 @@ struct adj_work {
     VEC(struct adj_formal) formals;
     bool has_kinks;
     struct span at; /* why not: NULL: it has one */
-    const char *why;
+    const char *why, *help;
 };
 
 /* What the printer needs. */
@@ -127,6 +128,9 @@ struct adjoint_body {
 
 /* Remembers why there is no adjoint; the first reason stays. */
 void adj_refuse(struct adj_work *w, struct span at, const char *why);
+void adj_refuse_with(struct adj_work *w, struct span at, const char *why, const char *help);
+/* The same where two kernels in place of the one would have adjoints. */
+void adj_refuse_whole(struct adj_work *w, struct span at, const char *why);
 
 /* ---- adjoint_print.c ---- */
 /* The kernel in any layout. */

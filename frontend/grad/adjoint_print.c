@@ -264,8 +264,7 @@ static void look_at_access(struct search *s, const struct eq_access *a)
         look_in(s, a->index[d].expr);
         if (a->index[d].size != s->variable) continue;
         const struct size *low = a->formal ? size_const(s->p->sizes, 0) : a->temp->low[d],
-                          *extent = a->formal ? a->formal->type->extent[d] : a->temp->extent[d],
-                          *high = size_binary(s->p->sizes, SIZE_ADD, low, extent);
+                          *high = a->formal ? a->formal->type->extent[d] : a->temp->high[d];
         s->is_found = true;
         s->is_other |= low != s->v->low || high != s->v->high;
     }
@@ -392,11 +391,12 @@ static bool is_on_left(const struct printing *p, const struct adj_stmt *s, const
     return false;
 }
 
-/* Which variables need a `for`: those whose range nothing gives, and those that the range of such a one names. */
+/* Which variables need a `for`: those whose range nothing gives, those that the range of such a one names, and the one
+ * whose iterations run in order. */
 static void find_loops(struct printing *p, const struct adj_stmt *s, bool *is_loop)
 {
     for (int i = s->var_count; i-- > 0;) {
-        is_loop[i] = !is_on_left(p, s, s->var[i]) || !has_range(p, s->var[i], s, NULL);
+        is_loop[i] = (i == 0 && s->is_in_order) || !is_on_left(p, s, s->var[i]) || !has_range(p, s->var[i], s, NULL);
         for (int k = i + 1; k < s->var_count; k++)
             is_loop[i] |= is_loop[k] && (size_names(s->var[k]->low, s->var[i]->symbol) ||
                                          size_names(s->var[k]->high, s->var[i]->symbol));

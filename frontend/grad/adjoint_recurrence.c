@@ -19,11 +19,41 @@ static int shared_loops(const struct eq_stmt *a, const struct eq_stmt *b)
     return n;
 }
 
-/* Does an iteration of a `for` around both read what an earlier one wrote? */
-static bool hands_on(const struct eq_stmt *writer, const struct eq_access *read)
+/* Does the variable have one value for all places that both name? */
+static bool is_fixed_by(struct adj_work *w, const struct eq_var *v, const struct eq_access *a,
+                        const struct eq_access *b)
 {
-    if (read->formal != writer->target->formal || shared_loops(writer, read->stmt) == 0) return false;
+    for (int d = 0; d < a->rank; d++) {
+        const struct size *factor, *rest, *index = a->index[d].size;
+        int64_t c;
+        if (index && index == b->index[d].size && eq_split(w->sizes, index, v, &factor, &rest) &&
+            size_is_const(factor, &c) && c != 0 &&
+            !eq_names_vars(rest, (const struct eq_var *const *)w->q->vars, w->q->var_count))
+            return true;
+    }
+    return false;
+}
+
+/* Can places that both name be met in different iterations of a `for` around both? */
+static bool meets_another_iteration(struct adj_work *w, const struct eq_access *a, const struct eq_access *b)
+{
+    for (int i = 0, shared = shared_loops(a->stmt, b->stmt); i < shared; i++)
+        if (!is_fixed_by(w, a->stmt->loops[i], a, b)) return true;
+    return false;
+}
+
+/* Does an iteration of a `for` around both read what an earlier one wrote? */
+static bool hands_on(struct adj_work *w, const struct eq_stmt *writer, const struct eq_access *read)
+{
+    if (read->formal != writer->target->formal || !meets_another_iteration(w, writer->target, read)) return false;
     return !writer->is_injective || !adj_is_same_place(writer->target, read);
+}
+
+/* The adjoint runs a statement for all iterations before the next: may an element that both write get another value? */
+static bool depends_on_order(struct adj_work *w, const struct eq_stmt *a, const struct eq_stmt *b)
+{
+    if (a == b || a->target->formal != b->target->formal || (a->kind == EQ_PLUS && b->kind == EQ_PLUS)) return false;
+    return meets_another_iteration(w, a->target, b->target) && !adj_is_apart(w, a->target, b->target);
 }
 
 const struct adj_recurrence *adj_recurrence_of(const struct adj_work *w, const void *object)
@@ -65,7 +95,13 @@ static void add(struct adj_work *w, const struct eq_stmt *s, const struct eq_acc
     const struct symbol *formal = s->target->formal;
     if (adj_recurrence_of(w, formal)) return;
     const int dim = dimension_of(w, s);
-    if (dim < 0 || !adj_is_written_once(w, formal))
+    if (dim < 0 && adj_is_written_once(w, formal))
+        adj_refuse_with(w, read->at,
+                        "an iteration of a 'for' reads what an earlier one wrote, and the index that is written is not "
+                        "the variable of the outermost 'for' and a constant",
+                        "let the 'for' run along the tensor, h[t] = .. h[t - 1] ..; a second kernel may reverse it, "
+                        "y[i] = h[N - 1 - i]; or write an '@adjoint(f)', and a C body");
+    else if (dim < 0 || !adj_is_written_once(w, formal))
         adj_refuse(w, read->at,
                    "an iteration of a 'for' reads what an earlier one wrote, of a tensor that is no 'out' "
                    "written once along that 'for'");
@@ -80,8 +116,12 @@ void adj_find_recurrences(struct adj_work *w)
         if (!s->target->formal) continue;
         if (s->kind == EQ_ASSIGN && !s->is_injective)
             adj_refuse(w, s->at, "an iteration of a 'for' overwrites what an earlier one wrote");
+        for (int k = 0; k < i; k++)
+            if (depends_on_order(w, w->q->stmts[k], s))
+                adj_refuse(w, s->at,
+                           "an iteration of a 'for' writes elements that another statement writes in another one");
         for (int k = 0; k < w->q->access_count && !w->why; k++)
-            if (!w->q->accesses[k]->is_target && hands_on(s, w->q->accesses[k])) add(w, s, w->q->accesses[k]);
+            if (!w->q->accesses[k]->is_target && hands_on(w, s, w->q->accesses[k])) add(w, s, w->q->accesses[k]);
     }
 }
 

@@ -105,7 +105,7 @@ static const struct eq_expr *value_of_written(struct adj_work *w, const struct a
             w, at_indices(w, scope, a, adj_formal(w, number, is_before ? ADJOINT_VALUE : ADJOINT_RESULT), NULL));
     const struct adj_stmt *s = last_writer(w, scope->stmt, a);
     if (!s) {
-        adj_refuse(w, adj_span(w, a), "it needs a value that is overwritten within the kernel");
+        adj_refuse_whole(w, adj_span(w, a), "it needs a value that is overwritten within the kernel");
         return adj_number(w, adj_computed(a->formal->type->elem), 0);
     }
     const struct eq_access *made = make_again(w, s);
@@ -179,7 +179,7 @@ static struct adj_stmt *new_temp(struct adj_work *w, const char *name, enum elem
     struct eq_access *target = adj_access(w, NULL, t);
     for (int d = 0; d < rank; d++) {
         t->low[d] = dims[d]->low;
-        t->extent[d] = size_sub(w->sizes, dims[d]->high, dims[d]->low);
+        t->high[d] = dims[d]->high;
         s->var[d] = dims[d];
         target->index[d].size = size_symbol(w->sizes, dims[d]->symbol);
     }

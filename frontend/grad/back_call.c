@@ -146,9 +146,8 @@ static const char *own_bar(struct gradient *g, struct step *s, int i, struct str
 static bool refuse_none(struct gradient *g, const struct step *s, const struct adjoint *a)
 {
     const struct symbol *k = s->call->callee;
-    grad_refuse(g, DIAG_E22, a->at.end ? a->at : s->call_ast->at,
-                "write the kernel with an '@adjoint(f)', and a C body", "'%s' has no adjoint with respect to '%s': %s",
-                k->name, k->formals[a->x]->name, a->why);
+    grad_refuse(g, DIAG_E22, a->at.end ? a->at : s->call_ast->at, a->help,
+                "'%s' has no adjoint with respect to '%s': %s", k->name, k->formals[a->x]->name, a->why);
     diag_note(g->c->diag, s->call_ast->at, "the gradient comes through this call");
     return false;
 }

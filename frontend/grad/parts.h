@@ -235,7 +235,7 @@ struct remade {
 struct plan {
     struct step *loop;
     int64_t step;
-    size_t begins_at;                       /* in the text before the loop, or before its branch */
+    size_t begins_at, ends_at;              /* in the text before the loop, or before its branch */
     const char *low, *high, *all;           /* bounds, and how many iterations */
     const char *most, *count, *before_last; /* iterations of a segment, segments, those before the last one */
     const char *segment;                    /* the variable */

@@ -254,15 +254,20 @@ bool plan_begin(struct gradient *g, struct step *loop)
         return grad_refuse(g, DIAG_E99, p->why_at, "write '@keep(0)', which keeps all, or none at all",
                            "'@keep' of a loop with %s is not built yet", p->why);
     }
+    p->ends_at = declarations(g, p)->length;
     loop->plan = p;
     return true;
 }
 
-/* Takes the segments away from a loop of which nothing is kept. */
+/* Takes the segments away from a loop of which nothing is kept.  Tensors of the blocks around it may have got their
+ * declarations since. */
 void plan_forget(struct gradient *g, struct step *loop)
 {
     struct plan *p = loop->plan;
-    strbuf_cut(declarations(g, p), p->begins_at);
+    struct strbuf *text = declarations(g, p);
+    const char *later = arena_copy(g->mem, strbuf_text(text) + p->ends_at, text->length - p->ends_at);
+    strbuf_cut(text, p->begins_at);
+    strbuf_puts(text, later);
     vec_free(&p->remade);
     loop->plan = NULL;
 }
@@ -365,6 +370,41 @@ static void find_alive(struct gradient *g, struct plan *p)
 }
 
 /* ---- the body once more ------------------------------------------------------------------------------------------ */
+
+/* Is the call left out when the body runs again? */
+static bool is_left_out(struct gradient *g, const struct plan *p, const struct ast *call)
+{
+    for (size_t i = 0; i < g->calls.count; i++) {
+        const struct step *s = g->calls.data[i];
+        if (s->call_ast == call && is_inside(p, s)) return !plan_runs_again(p, s);
+    }
+    return false;
+}
+
+/* Declares the name once more, where it is one of a block between the function's own and the loop. */
+static bool declare_outer(void *cx, struct ast *n)
+{
+    const struct looking *l = cx;
+    struct gradient *g = l->g;
+    if (n->kind == AST_CALL && is_left_out(g, l->p, n)) return false;
+    if (n->kind != AST_NAME || !n->symbol) return true;
+    const struct tensor *t = ptrmap_get(&g->tensor_of, n->symbol);
+    const struct block *b = t ? t->block : ptrmap_get(&g->block_of, n->symbol);
+    if (!b || b == g->body || order_encloses(l->p->loop->blocks[0], b) || (t && remade_of(l->p, t))) return true;
+    STRBUF(name);
+    return keep_expr(g, l->p->loop, n, &name);
+}
+
+/* The backward pass declares names where it first needs them, so those of blocks around are declared for the body. */
+static void print_outer_names(struct gradient *g, struct plan *p, struct strbuf *out)
+{
+    struct looking l = {g, p};
+    const size_t mark = g->out.length, known = g->again.count;
+    ast_walk(p->loop->ast->loop.body, declare_outer, &l);
+    strbuf_puts(out, strbuf_text(&g->out) + mark);
+    strbuf_cut(&g->out, mark);
+    g->again.count = known;
+}
 
 static const char *other_name(const struct plan *p, const char *word, size_t length)
 {
@@ -492,6 +532,7 @@ void plan_end(struct gradient *g, struct step *loop, const char *back)
     print_back_head(g, p, &head);
     strbuf_printf(&head, "%s\n", back);
     find_alive(g, p);
+    print_outer_names(g, p, &names);
     print_copies(g, p, &p->copies, &names);
     print_forth_head(g, p, &body);
     strbuf_puts(&body, " {\n");

@@ -58,7 +58,7 @@ static bool check_x(struct checker *c, const struct symbol *orch, const struct a
                       "make it a tensor of one element, and give that to kernels in place of the scalar");
     if (!is_float(f->type))
         return refuse(c, x, "has no gradient: its elements are no floats",
-                      "name the formals that are tensors of f32 or f64");
+                      "name the formals that are tensors of floats: f64, f32, f16 or bf16");
     if (f->dir == DIR_HOST)
         return refuse(c, x, "is 'host': the orchestrator reads it, and no kernel gives it a gradient",
                       "make it an 'in' tensor, and give it to kernels");

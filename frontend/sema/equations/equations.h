@@ -40,8 +40,9 @@ struct eq_temp {
     bool is_tainted;   /* its value depends on a formal that the kernel writes: no index may depend on it */
     int rank;          /* 0: one number */
     /* Index variables of the dimensions: free ones of its statement, or those of `for`s.  An element is found at
-     * v - low; the indices of loads (struct eq_index) have had `low` subtracted already. */
-    const struct size *low[MAX_RANK], *extent[MAX_RANK];
+     * v - low; the indices of loads (struct eq_index) have had `low` subtracted already.  low .. high is the range
+     * of that statement, also where it is empty; the extent is the room that it takes. */
+    const struct size *low[MAX_RANK], *high[MAX_RANK], *extent[MAX_RANK];
     /* The number of leading `for`s around its statement that its dimensions do not name: one set of elements serves
      * each iteration of them, and it is read only inside of those `for`s.  0: it is seen to the end of the kernel. */
     struct eq_var **private_to;

@@ -19,7 +19,7 @@ static struct dimension dimension_of(struct eq_work *w, const struct eq_access *
         r.high = a->formal->type->extent[d];
     } else {
         r.low = a->temp->low[d];
-        r.high = r.low && a->temp->extent[d] ? size_binary(w->c->sizes, SIZE_ADD, r.low, a->temp->extent[d]) : NULL;
+        r.high = a->temp->high[d];
     }
     return r;
 }

@@ -95,6 +95,7 @@ static bool give_extent(struct eq_work *w, struct eq_temp *t, int d, const struc
     t->low[d] = eq_corner(w->c, v->low, outer, (int)w->loops.count, false, NULL);
     high = high ? eq_corner(w->c, high, outer, (int)w->loops.count, true, NULL) : NULL;
     high = high ? size_binary(w->c->sizes, SIZE_ADD, high, size_const(w->c->sizes, 1)) : NULL;
+    t->high[d] = high;
     t->extent[d] = extent_of(w, t->low[d], high);
     if (t->extent[d]) return true;
     diag_error(w->c->diag, DIAG_E19, v->at,

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """random_functions.py PTOC FIRST COUNT FOLDER - gradients of random functions against differences.
 
-Idea       a program is a function of kernel calls, loops, branches, pieces, names that hide others and names that a gradient would take, values
-           that are written over, kernels that change two arguments and calls of another function; `ptoc run --check-grad` must agree on it,
+Idea       a program is a function of kernel calls, loops, branches, blocks, pieces, names that hide others and names that a gradient would
+           take, values that are written over, kernels that change two arguments and calls of another function; `ptoc run --check-grad` must agree on it,
            with a window of four tasks. Then it must agree in a heap of 64 bytes with the heap that the message of that run advises, which is
            followed once, and its gradients must differ from the differences by the same digits, unless their additions have no order. A third of
            the programs keep the values of a few iterations only, where that is possible.
@@ -152,11 +152,30 @@ class Function:
             self.statement()
         self.scopes.pop()
 
+    def own_block(self):
+        """A block with names of its own, which a loop in it may use."""
+        rng = self.rng
+        self.emit(rng.choice(["{", "scope {"]))
+        self.scopes.append([])
+        if rng.random() < 0.7:
+            self.names += 1
+            c, z, i, a = f"c{self.names}", f"z{self.names}", f"i{self.names}", self.piece("N", ("y",))[0]
+            self.emit(f"let {c}: array[n] of f64[N];")
+            self.emit(f"let {z} = {a};")
+            self.emit(f"for {i} in 0 .. n {{ times({z}, y, out {c}[{i}]); add({c}[{i}], inout y); damp(inout y); }}")
+            self.calls += 3
+        for _ in range(rng.randint(1, 3)):
+            self.statement()
+        self.scopes.pop()
+        self.emit("}")
+
     def statement(self):
         rng = self.rng
         kind = rng.random()
-        if self.calls >= self.most or len(self.scopes) > 5 or kind < 0.62:
+        if self.calls >= self.most or len(self.scopes) > 5 or kind < 0.58:
             self.call()
+        elif kind < 0.62 and "y" not in self.fixed and "w" in self.fixed:
+            self.own_block()
         elif kind < 0.74:
             variable = self.fresh("i")
             head = rng.choice([f"for {variable} in 0 .. n", f"for {variable} in 1 .. n step 2", f"for {variable} in n .. 0 step -1",
