@@ -7,7 +7,7 @@ Idea     times on a shared machine move by half; counts of one thread do not mov
          cores do to each other is counted: that is what bench/run is for.
 Roles    of a few deferred rows it is also counted who executes them: the orchestrator (`submit`), the scheduler (`schedule`), the worker
          (`run`), or the simulator, which no other engine has.  A function with all that is inlined into it belongs to the file it is in.
-Fails    when a row is more than 3 % worse than the record, or is not in it.  --write makes the record anew: say in the commit why.
+Fails    when a row is more than 3 % worse than the record, one in strips more than 10 %, or is not in it.  --write makes the record anew: say in the commit why.
          A row that is more than 3 % better is reported, and should be recorded too: else the next change may lose it again.
 Exit     0, 1, or 77 where the record says nothing about this build."""
 import argparse
@@ -19,7 +19,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORD = os.path.join(HERE, "instructions.txt")
-ALLOWED = 1.03
+ALLOWED, ALLOWED_IN_STRIPS = 1.03, 1.10  # the latter have two threads, which wait for each other longer or shorter
 NINE = ["bgemm512", "indep", "chain", "bgemm", "stencil", "wave2d", "fan", "random", "tree"]
 GRIDS = ["wave2d4", "wave2d256"]
 TILES = ["chain", "stencil", "wave2d256"]
@@ -38,7 +38,7 @@ HEAD = """# Instructions a task, by callgrind: what one thread executes for subm
 # The rows `submit` to `simulator` are parts of the row `deferred` of that graph: who executes the instructions.
 # `skipped` is a task of one, two or three tiles that another rank executes, on a rank of which nothing is asked; the cells are
 # the matrices, of `cells` three tiles.  `between` is two tasks, one of which makes a buffer that the other reads, with its scope.
-# The rows `in strips` are of orchestrator, scheduler and worker together, what they do while they wait included; they move by 0.5 %.
+# The rows `in strips` are of orchestrator, scheduler and worker together, what they do while they wait included; they move by 4 %.
 # The rows `loop-` are tasks, or pairs of them, of loops of 64 iterations that are offered in strips.
 # wave2d<n> sweeps n x n tiles of one buffer.  The program `tiles` is `capi` with cells that are tiles of a matrix.
 # program   mode       graph       instructions
@@ -149,11 +149,12 @@ def compare(rows, record):
             worse += 1
             continue
         ratio = value / record[row]
-        verdict = "WORSE" if ratio > ALLOWED else "better" if ratio * ALLOWED < 1 else ""
-        worse += ratio > ALLOWED
+        allowed = ALLOWED_IN_STRIPS if row[1] == "in strips" else ALLOWED
+        verdict = "WORSE" if ratio > allowed else "better" if ratio * allowed < 1 else ""
+        worse += ratio > allowed
         print("%s %7.1f  record %7.1f  %+5.1f %%  %s" % (name, value, record[row], (ratio - 1) * 100, verdict))
     if worse:
-        print("\n%d rows cost more than 3 %% more instructions than bench/instructions.txt says.  If that is the price of something that\n"
+        print("\n%d rows cost more than 3 %% more instructions than bench/instructions.txt says, or 10 %% in strips.  If that is the price of something that\n"
               "is wanted, run  bench/instructions.py --write --programs <build>/bench/bin  and say in the commit what it buys." % worse)
     return worse == 0
 
