@@ -65,8 +65,8 @@ static void print_strides(struct emitter *e, struct strbuf *b, const struct type
     }
 }
 
-/* What is known of a number because it is an extent of an argument is only now being made true: begins to forget it,
- * until the result is put back as ranges.function. */
+/* A number has the range of an extent only when the checks that are being printed have passed: begins to forget these
+ * ranges, until the result is put back as ranges.function. */
 static const struct symbol *forget_arguments(struct emitter *e)
 {
     const struct symbol *function = e->plan->ranges.function;

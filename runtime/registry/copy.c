@@ -79,8 +79,8 @@ PTOTensor *pto_tensor_dense(PTOTensor *t)
     return ptoi_tensor_is_dense(t) ? pto_tensor_retain(t) : copy(t, "pto_tensor_dense", PTOI_CALLER);
 }
 
-/* Nobody else sees the memory of t: neither another tensor nor the owner of attached memory, who may have attached it
- * to others, too. */
+/* t alone sees its memory: neither another tensor does nor the owner of attached memory, which may have attached it to
+ * others, too. */
 static bool is_alone(PTOTensor *t)
 {
     ptoi_registry_lock();

@@ -2,9 +2,9 @@
  *
  * Idea       host programs are alike on all ranks, but one may make a run that another one does not, and would wait for
  *            it for ever.  So a rank that leaves notifies all others of the number of runs that it has begun, and one
- *            that is in a later run knows that nobody comes.  The notice at the end of a process also has whether that
- *            rank waits for the others, and whether its wire is idle: with the notices of all, each rank knows whether
- *            all can end it.
+ *            in a later run knows that this rank will not come.  The notice at the end of a process also says whether
+ *            its rank waits for the others, and whether its wire is idle: with the notices of all, each rank knows
+ *            whether all can end it.
  * Invariant  of two ranks that are alike, one has left at most once more often than the other: runtimes are created
  *            together.
  * Owner      a rank, as of all of the wire.

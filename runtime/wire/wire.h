@@ -54,13 +54,13 @@ struct wire_left {
     uint64_t runs;
 };
 
-/* What is known of the other ranks, between the runs and in them: see leave.c. */
+/* The notices of ranks that have left, which come in runs and between them: see leave.c. */
 struct wire_others {
     uint64_t leaves;              /* of this rank: runtimes that it has ended */
     struct wire_left left, ended; /* with the fewest runs: has left once more than this rank; has ended its process */
     int32_t ended_count;
     int32_t code;                   /* of those that have ended: an exit code that is an error, if there is one; */
-    bool is_any_alone, is_any_busy; /* one waits for nobody; nor can end its wire */
+    bool is_any_alone, is_any_busy; /* one does not wait for the others; one cannot end its wire */
 };
 
 struct wire {

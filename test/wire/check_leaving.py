@@ -2,8 +2,8 @@
 """check_leaving.py FOLDER PREFIX CC [-OPTION ...] LAUNCHER ... - a host program does more on one rank than on the others.
 
 Idea       each rank makes two runs with a runtime.  Then one rank, the first or the last, does something more, and the others do something else: they end,
-           with the runtime destroyed or not, or create another one and run it.  Whoever waits for a rank that has left is notified, the job ends with an
-           error, and nobody hangs.  Ranks that do the same end with 0.  -DOWN_MPI: the host program begins and ends MPI itself.
+           with the runtime destroyed or not, or create another one and run it.  A rank that waits for one that has left is notified, the job ends with an
+           error, and no rank hangs.  Ranks that do the same end with 0.  -DOWN_MPI: the host program begins and ends MPI itself.
 Exit code  0: yes.
 """
 import itertools
@@ -70,7 +70,7 @@ static void destroy(void)
     rt = NULL;
 }
 
-/* What each letter of the word stands for, in its order. */
+/* Each letter of the word is an action; they are done in its order. */
 static void follow(const char *word)
 {
     for (; *word; word++)
@@ -112,7 +112,7 @@ CASES = [("d", "d", None), ("", "", None), ("dcrd", "dcrd", None),
 
 
 def wanted(waits, odd, ranks):
-    """What is printed: the text of each rank that waits, or of one of them where all hear of the same failure."""
+    """The messages, of which one has to be printed: of each rank that waits for one that has left."""
     is_odd, its, theirs = waits
     waiting = [odd] if is_odd else [k for k in range(ranks) if k != odd]
     left = [k for k in range(ranks) if k not in waiting]
