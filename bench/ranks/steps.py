@@ -53,4 +53,4 @@ def halo(bench):
     half = "%dx2048:2x1" % (HALO_ROWS // 2)
     words = ["--input", "A=" + bench.rivals.saved("halo", expected.halo(0, HALO_ROWS)), "--input", "B=zeros", "--dist", "A=" + half, "--dist", "B=" + half]
     found = are_right(bench, programs(bench, "halo", HALO_ROWS, words, placement, 1), 4, expected.halo(4, HALO_ROWS))
-    bench.table("halo", a_step(bench.rounds, *bench.steps(202, 2), found), [("by hand", 0, 1.05, "within 5 % of by hand, processors")])
+    bench.table("halo", a_step(bench.rounds, *bench.steps(1002, 2), found), [("by hand", 0, 1.05, "within 5 % of by hand, processors")])
