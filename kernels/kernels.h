@@ -24,9 +24,14 @@ enum {
     PTO_KERNEL_NO_MEMORY = 2, /* no room to pack operands whose strides BLAS cannot take */
 };
 
-/* The fixed tile of four kernels of std/la.pto: their declarations have a constant extent there, so no dimension
- * variable passes it at run time. */
+/* Kernels of std/la.pto for programs that declare them with the constant extent PTO_LA_TILE, which no dimension
+ * variable passes at run time. */
 enum { PTO_LA_TILE = 128 };
+int pto_la_potrf_f64(double *a, const int64_t *a_stride, int32_t *info, const int64_t *info_stride);
+int pto_la_trsm_f64(const double *l, const int64_t *l_stride, double *b, const int64_t *b_stride);
+int pto_la_syrk_f64(const double *a, const int64_t *a_stride, double *c, const int64_t *c_stride);
+int pto_la_gemm_nt_sub_f64(const double *a, const int64_t *a_stride, const double *b, const int64_t *b_stride,
+                           double *c, const int64_t *c_stride);
 
 #ifdef __cplusplus
 }

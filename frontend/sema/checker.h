@@ -172,6 +172,10 @@ const struct type *type_nodes_check(struct checker *c, struct ast *node);
 /* The `by` of a formal of s, which node has; sets f->by. */
 void accumulators_check(struct checker *c, struct symbol *s, struct symbol *f, const struct ast *node);
 
+/* ---- library.c ---- */
+/* A kernel without a body whose C function is the library's; E04, E12. */
+void library_check(struct checker *c, const struct symbol *kernel);
+
 /* ---- scratch.c ---- */
 /* A scratch tensor of s: node->symbol is its symbol, which is in scope. */
 void scratch_declare(struct checker *c, struct symbol *s, struct ast *node);

@@ -236,6 +236,7 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
         diag_error(c->diag, DIAG_E17, d->kernel->extern_name->at, "kernel '%s' has a body, so it cannot be 'extern'",
                    s->name);
     }
+    if (!d->bad && !has_body) library_check(c, s);
     if (d->attrs) requests_check(c, s);
     if (!d->bad) generics_check(c, s);
     if (d->kernel->has_body && !d->bad) kernel_body_check(c, s);

@@ -44,7 +44,7 @@ TEST(a_factor_of_whole_numbers_is_found_exactly)
         EXPECT_EQ(info, 0);
         for (int i = 0; i < N; i++)
             for (int j = 0; j <= i; j++) EXPECT(operand_get(a, a->p, i, j) == l[i][j]);
-        ref_la_potrf_f64(REF(a), &ref_info, one);
+        ref_la_potrf_tile_f64(REF(a), &ref_info, one, N);
         expect_agree(a, 0, 0);
         operands_free();
     }
@@ -61,7 +61,7 @@ TEST(a_factor_is_close_to_the_reference)
             for (int j = 0; j <= i; j++) operand_set(a, i, j, i == j ? 1.5 * N : random_real(-1, 1));
         EXPECT_EQ(pto_la_potrf_f64(IN(a), &info, one), 0);
         EXPECT_EQ(info, 0);
-        ref_la_potrf_f64(REF(a), &info, one);
+        ref_la_potrf_tile_f64(REF(a), &info, one, N);
         expect_agree(a, 10.0 * N * DBL_EPSILON * 2 * sqrt(N), 0);
         operands_free();
     }
@@ -104,10 +104,10 @@ TEST(updates_of_whole_numbers_are_exact)
     for (int round = 0; round < ROUNDS; round++) {
         struct operand *a = f64(false), *b = f64(false), *c = f64(true), *d = f64(true);
         EXPECT_EQ(pto_la_gemm_nt_sub_f64(IN(a), IN(b), IN(c)), 0);
-        ref_la_gemm_nt_sub_f64(REF(a), REF(b), REF(c));
+        ref_la_gemm_nt_sub_tile_f64(REF(a), REF(b), REF(c), N);
         expect_agree(c, 0, 0);
         EXPECT_EQ(pto_la_syrk_f64(IN(a), IN(d)), 0);
-        ref_la_syrk_f64(REF(a), REF(d)); // leaves the strict upper triangle, and so must the kernel
+        ref_la_syrk_tile_f64(REF(a), REF(d), N); // leaves the strict upper triangle, and so must the kernel
         expect_agree(d, 0, 0);
         operands_free();
     }
@@ -126,7 +126,7 @@ TEST(a_solve_reads_only_the_lower_triangle)
             for (int j = 0; j < N; j++)
                 operand_set(f, i, j, j > i ? NAN : i - j < 3 && i % 8 > j % 8 ? l[i][j] : i == j ? l[i][j] : 0);
         EXPECT_EQ(pto_la_trsm_f64(IN(f), IN(b)), 0);
-        ref_la_trsm_f64(REF(f), REF(b));
+        ref_la_trsm_tile_f64(REF(f), REF(b), N);
         expect_agree(b, 0, 0);
         operands_free();
     }
@@ -140,7 +140,7 @@ TEST(a_solve_is_close_to_the_reference)
         for (int i = 0; i < N; i++)
             for (int j = 0; j < N; j++) operand_set(f, i, j, i == j ? 4 : random_real(-1, 1) / N);
         EXPECT_EQ(pto_la_trsm_f64(IN(f), IN(b)), 0);
-        ref_la_trsm_f64(REF(f), REF(b));
+        ref_la_trsm_tile_f64(REF(f), REF(b), N);
         expect_agree(b, 2 * N * DBL_EPSILON, 0); // N roundings of numbers below 1, condition below 2
         operands_free();
     }
@@ -175,4 +175,37 @@ TEST(the_address_of_a_tile_is_not_in_the_bits)
     free(block);
     free(want);
     free(from);
+}
+
+/* Below a block of a library, one more than that, and nothing. */
+TEST(tiles_have_any_extent)
+{
+    static const int64_t extents[] = {0, 1, 2, 3, 5, 8, 17, 31, 32, 33, 64, 65, 100, 129, 160};
+    static const double per_cent = DBL_EPSILON * 100;
+    for (size_t e = 0; e < sizeof extents / sizeof *extents; e++)
+        for (int round = 0; round < ROUNDS; round++) {
+            const int64_t t = extents[e];
+            struct operand *a = operand_new(true, t, t, true), *b = operand_new(true, t, t, true),
+                           *c = operand_new(true, t, t, true), *d = operand_new(true, t, t, true);
+            int32_t info = 0, ref_info = 0;
+            for (int i = 0; i < t; i++)
+                for (int j = 0; j < t; j++) {
+                    operand_set(a, i, j, i == j ? 1.5 * (double)t : random_real(-1, 1));
+                    operand_set(b, i, j, random_real(-1, 1));
+                }
+            EXPECT_EQ(pto_la_potrf_tile_f64(IN(a), &info, one, t), 0);
+            EXPECT_EQ(ref_la_potrf_tile_f64(REF(a), &ref_info, one, t), 0);
+            EXPECT_EQ(info, 0);
+            expect_agree(a, per_cent * (double)t, 0);
+            EXPECT_EQ(pto_la_trsm_tile_f64(IN(a), IN(b), t), 0);
+            EXPECT_EQ(ref_la_trsm_tile_f64(REF(a), REF(b), t), 0);
+            expect_agree(b, per_cent * (double)t, 0);
+            EXPECT_EQ(pto_la_syrk_tile_f64(IN(b), IN(c), t), 0);
+            EXPECT_EQ(ref_la_syrk_tile_f64(REF(b), REF(c), t), 0);
+            expect_agree(c, per_cent * (double)t, 0);
+            EXPECT_EQ(pto_la_gemm_nt_sub_tile_f64(IN(b), IN(a), IN(d), t), 0);
+            EXPECT_EQ(ref_la_gemm_nt_sub_tile_f64(REF(b), REF(a), REF(d), t), 0);
+            expect_agree(d, per_cent * (double)t * (double)t, 0);
+            operands_free();
+        }
 }
