@@ -61,9 +61,9 @@ static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTa
 static const struct tensor *find_made(const struct dist *d, const void *base, int32_t *held)
 {
     for (*held = d->held_count; *held > 0; --*held) {
-        const struct task *const k = &d->held[*held - 1].task;
-        for (int32_t i = k->uses; i > 0 && k->use[i - 1].writes; i--)
-            if (k->use[i - 1].tensor->base == base) return k->use[i - 1].tensor;
+        const struct held *const h = &d->held[*held - 1];
+        for (int32_t i = 0; i < h->outputs; i++)
+            if (h->output[i]->base == base) return h->output[i];
     }
     const struct tensor *const t = ptoi_dist_tensor(d, base);
     return t && t->buffer && t->base == base ? t : NULL;
@@ -100,28 +100,41 @@ static inline bool pass_made(const struct dist *d, struct skip *s, const PTOTask
     return true;
 }
 
-/* The tasks that were held back are executed by the rank, too.  false: this rank has to do something for that. */
-static __attribute__((noinline)) bool are_quiet(const struct dist *d, uint32_t reads, int32_t runs)
+/* Does this rank do nothing about a piece that the task of rank `runs` reads there? */
+static inline bool is_quiet(const struct dist *d, int32_t home, int32_t runs)
 {
-    if (reads + 1 != UINT32_C(1) << d->held_count) return false; /* some have another rank */
-    for (int32_t n = 0; n < d->held_count; n++) {
-        const struct task *const k = &d->held[n].task;
-        for (int32_t i = 0; i < k->uses && k->use[i].reads; i++) {
-            const int32_t home = k->use[i].home;
-            if (home < 0 || home == d->me || (home != runs && ptoi_copies_keep(&d->copies, home, runs))) return false;
-        }
+    return home == runs || !ptoi_copies_keep(&d->copies, home, runs);
+}
+
+/* The same of all pieces of a task that is held back, and that runs there. */
+static inline bool is_held_quiet(const struct dist *d, const struct held *h, int32_t runs)
+{
+    if (h->like) {
+        for (int32_t i = 0; i < h->reads; i++)
+            if (!is_quiet(d, h->home[i], runs)) return false;
+        return true;
     }
+    for (const struct use *u = h->task.use; u < h->task.use + h->task.uses && u->reads; u++)
+        if (u->home < 0 || u->home == d->me || !is_quiet(d, u->home, runs)) return false;
     return true;
 }
 
-static __attribute__((noinline)) void skip_held(struct dist *d, int32_t runs)
+/* The tasks that were held back are executed by the rank, too.  false: this rank has to do something for that. */
+static inline bool are_quiet(const struct dist *d, uint32_t reads, int32_t runs)
+{
+    if (reads + 1 != UINT32_C(1) << d->held_count) return false; /* some have another rank */
+    for (int32_t n = 0; n < d->held_count; n++)
+        if (!is_held_quiet(d, &d->held[n], runs)) return false;
+    return true;
+}
+
+static inline void skip_held(struct dist *d, int32_t runs)
 {
     for (int32_t n = 0; n < d->held_count; n++) {
-        const struct task *const k = &d->held[n].task;
-        for (int32_t i = k->uses; i > 0 && k->use[i - 1].writes; i--) {
-            struct tensor *const t = k->use[i - 1].tensor;
-            t->home.first = runs;
-            t->is_written = true;
+        const struct held *const h = &d->held[n];
+        for (int32_t i = 0; i < h->outputs; i++) {
+            h->output[i]->home.first = runs;
+            h->output[i]->is_written = true;
         }
     }
     d->tasks_of[runs] += d->held_count;

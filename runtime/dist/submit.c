@@ -217,8 +217,11 @@ static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, i
     status = own_outputs(d, k, number);
     h->end_tensor = d->tensors;
     if (status != PTO_OK) return status;
+    h->outputs = k->outputs;
+    for (int32_t i = 0; i < k->outputs; i++) h->output[i] = k->output[i].tensor;
     use_outputs(k);
     ptoi_held_copy(h, k);
+    h->like = NULL;
     d->held_count++;
     return PTO_OK;
 }
@@ -295,6 +298,7 @@ PTOStatus ptoi_dist_flush(struct dist *d)
 {
     if (ptoi_orch_has_failed(&d->core->orch)) d->held_count = d->ends_count = 0;
     if (d->held_count == 0) return PTO_OK;
+    ptoi_held_complete(d);
     ptoi_dist_begin_step(d);
     place_held(d, NULL, NO_HOME);
     ptoi_dist_end_step(d, NULL);
@@ -323,6 +327,7 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     if (!is_valid(kernel, params, count)) return ptoi_dist_submit_here(d, kernel, params, count);
     if (!ptoi_dist_compare(d)) return ptoi_final_status(d->core->run_status);
     if (d->ends_count > 0 && names_ended(d, params, count)) ptoi_dist_flush(d); /* it is refused below */
+    ptoi_held_complete(d);
     ptoi_dist_meets(d, true); /* what is wrong with the parameters is wrong on all ranks */
     PTOStatus status = ptoi_dist_read_params(d, &k, kernel, params, count);
     ptoi_dist_meets(d, false);
