@@ -77,8 +77,7 @@ static inline bool make_buffer(struct dist *d, struct held *h, int32_t output, c
     struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
     r->maker = (uint64_t)h->number;
     r->output = (uint8_t)output;
-    h->output[output] =
-        ptoi_dist_add_whole(d, base, m->bytes, buffer, p->rank, (int32_t)pto_type_bytes((PTOType)p->type), m->view);
+    h->output[output] = ptoi_dist_add_whole(d, base, m->bytes, buffer, m->rank, m->unit, m->view);
     return h->output[output] != NULL;
 }
 

@@ -84,8 +84,10 @@ struct known_box {
 
 /* A buffer that a task makes, or reads or writes as a whole: a row-major array of one or two dimensions. */
 struct known_made {
-    uint32_t form; /* known_form() of the parameter */
-    int64_t view[2 * FORM_RANK], bytes;
+    uint32_t form;                      /* known_form() of the parameter */
+    int32_t rank, unit;                 /* its dimensions, and the bytes of an element */
+    int64_t view[2 * FORM_RANK], bytes; /* its extents and strides */
+    uint64_t head;                      /* of the item of one that is there, but for its number */
 };
 
 /* The words of its last task, see known_step.h. */

@@ -42,6 +42,12 @@ static inline bool ptoi_known_made_is_like(const struct known_made *m, const PTO
 /* Have the two the same bytes, dimensions and elements? */
 bool ptoi_known_made_is_same(const struct known_made *a, const struct known_made *b);
 /* The tensor is such a buffer. */
-bool ptoi_known_made_is(const struct known_made *m, const struct tensor *t);
+bool ptoi_known_made_is_any(const struct known_made *m, const struct tensor *t);
+static inline bool ptoi_known_made_is(const struct known_made *m, const struct tensor *t)
+{
+    if (PTO_RARE_(!t->is_whole)) return ptoi_known_made_is_any(m, t);
+    return t->bytes == m->bytes && t->home.rank == m->rank && t->home.unit == m->unit &&
+           t->home.shape[0] == m->view[0] && (m->rank == 1 || t->home.shape[1] == m->view[1]);
+}
 
 #endif

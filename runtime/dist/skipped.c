@@ -58,7 +58,7 @@ static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTa
 /* ---- buffers that tasks have made -------------------------------------------------------------------------------- */
 
 /* The buffer at the address; *held: the task that makes it, + 1, if it was held back. */
-static const struct tensor *find_made(const struct dist *d, const void *base, int32_t *held)
+static __attribute__((noinline)) const struct tensor *find_made(const struct dist *d, const void *base, int32_t *held)
 {
     for (*held = d->held_count; *held > 0; --*held) {
         const struct held *const h = &d->held[*held - 1];
@@ -69,28 +69,37 @@ static const struct tensor *find_made(const struct dist *d, const void *base, in
     return t && t->buffer && t->base == base ? t : NULL;
 }
 
-__attribute__((noinline)) struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p,
-                                                                     int32_t index, const struct known_made *known)
+/* t: of find_made(). */
+static inline struct skipped_made look_at(const struct dist *d, const struct tensor *t, int32_t held, uint8_t kind,
+                                          const struct known_made *known)
 {
-    int32_t held;
     struct skipped_made m = {.word = 0, .home = NO_HOME, .reads = 0};
-    const struct tensor *const t = find_made(d, p->buffer, &held);
-    if (!t || !ptoi_known_made_is(known, t)) return m;
-    if (held > 0 && p->kind == PTO_PARAM_INPUT) {
+    if (PTO_RARE_(!t || !ptoi_known_made_is(known, t))) return m;
+    if (held > 0 && kind == PTO_PARAM_INPUT) {
         m.reads = UINT32_C(1) << (held - 1);
     } else {
         m.home = t->home.first;
         const bool is_quiet = t->is_written && !t->is_everywhere && t->copies.all.first == 0;
-        if (m.home < 0 || m.home == d->me || (p->kind != PTO_PARAM_INPUT && !is_quiet)) return m;
+        if (m.home < 0 || m.home == d->me || (kind != PTO_PARAM_INPUT && !is_quiet)) return m;
     }
-    m.word = asked_head(ASKED_BOX, index, t->home.rank + 1, p->kind, t->number);
+    m.word = known->head | (uint64_t)t->number << 32;
     return m;
+}
+
+struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p, const struct known_made *known)
+{
+    int32_t held;
+    const struct tensor *const t = find_made(d, p->buffer, &held);
+    return look_at(d, t, held, p->kind, known);
 }
 
 static inline bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
                              const struct known_kernel *known)
 {
-    const struct skipped_made m = ptoi_dist_look_at_made(d, p, index, &known->made[index]);
+    int32_t held = d->held_count;
+    const struct tensor *t = held > 0 ? d->held[held - 1].output[0] : NULL; /* mostly it is that one */
+    if (!t || t->base != p->buffer) t = find_made(d, p->buffer, &held);
+    const struct skipped_made m = look_at(d, t, held, p->kind, &known->made[index]);
     if (m.word == 0) return false;
     ptoi_dist_add_own(&s->own, m.word, known->step.key[index]);
     s->reads |= m.reads;

@@ -22,8 +22,7 @@ struct skipped_made {
     uint32_t reads;
 };
 /* Of a parameter that is like the last one. */
-struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p, int32_t index,
-                                           const struct known_made *known);
+struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p, const struct known_made *known);
 
 /* false: something has to be done before the next task. */
 static inline bool ptoi_dist_may_skip(const struct dist *d)

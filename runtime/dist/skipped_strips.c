@@ -150,7 +150,7 @@ static bool add_made(struct skipped_loop *l, const PTOTaskParam *p, int64_t step
             own->maker; /* its step is the number of buffers, when these are known */
         return true;
     }
-    const struct skipped_made m = ptoi_dist_look_at_made(l->d, p, index, form);
+    const struct skipped_made m = ptoi_dist_look_at_made(l->d, p, form);
     if (m.word == 0) return false;
     add(l, BEFORE, p, key, m.word, 0)->home = m.home;
     return true;

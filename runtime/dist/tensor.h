@@ -28,6 +28,7 @@ struct tensor {
     bool is_written;    /* by a task */
     bool is_lent;       /* rank 0 has yet to send what the others cannot read */
     bool is_awaited;    /* the program may look at copies of it */
+    bool is_whole;      /* it is one cell, by ptoi_dist_add_whole */
     char *base;
     int64_t bytes;
     struct distribution home;

@@ -109,7 +109,7 @@ struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, ui
     }
     t->number = d->tensors++;
     t->is_everywhere = t->is_written = t->is_lent = t->is_awaited = t->is_counted = false;
-    t->is_settled = true;
+    t->is_settled = t->is_whole = true;
     t->base = base;
     t->bytes = bytes;
     t->home.rank = rank;
