@@ -55,7 +55,7 @@ static void complete_output(struct task *k, struct tensor *t)
     for (int32_t n = 0; n < t->home.rank; n++) u->box.low[n] = 0, u->box.high[n] = t->home.shape[n];
 }
 
-static void complete(struct held *h)
+static void complete(struct dist *d, struct held *h)
 {
     struct task *const k = &h->task;
     const struct known_kernel *const like = h->like;
@@ -81,14 +81,17 @@ static void complete(struct held *h)
             k->priority = *p;
         }
     }
-    for (int32_t i = 0; i < h->outputs; i++) complete_output(k, h->output[i]);
+    for (int32_t i = 0; i < h->outputs; i++) {
+        ptoi_orch_show(&d->core->orch, h->output[i]->buffer);
+        complete_output(k, h->output[i]);
+    }
     h->like = NULL;
 }
 
 void ptoi_held_complete(struct dist *d)
 {
     for (int32_t i = 0; i < d->held_count; i++)
-        if (d->held[i].like) complete(&d->held[i]);
+        if (d->held[i].like) complete(d, &d->held[i]);
 }
 
 /* ---- lifetimes --------------------------------------------------------------------------------------------------- */

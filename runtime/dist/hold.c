@@ -65,16 +65,25 @@ static inline enum passed pass(const struct dist *d, struct pass *s, struct held
     return s->outputs > 0 ? PASSED : HAS_OTHER_FORM;
 }
 
+/* There is no room at once, or something is to be noted of the buffer.  0: the run has failed. */
+static __attribute__((noinline)) uint32_t wait_for_room(struct dist *d, const PTOTaskParam *p, int64_t bytes)
+{
+    void *base = NULL;
+    if (d->local.alloc(d->rt, p->scope, bytes, p->name, &base) != PTO_OK) return 0;
+    return ptoi_orch_holder(&d->core->orch, base);
+}
+
 /* Output number `output` of the task.  false: the run has failed. */
 static inline bool make_buffer(struct dist *d, struct held *h, int32_t output, const PTOTaskParam *p,
                                const struct known_made *m)
 {
     struct orchestrator *const o = &d->core->orch;
-    void *base = NULL;
-    if (d->local.alloc(d->rt, p->scope, m->bytes, p->name, &base) != PTO_OK) return false;
-    memcpy(p->ref, &base, sizeof base);
-    const uint32_t buffer = ptoi_orch_holder(o, base);
+    uint32_t buffer = ptoi_orch_hidden_room(o, p->scope, (uint64_t)m->bytes, p->name);
+    if (PTO_RARE_(buffer == 0)) buffer = wait_for_room(d, p, m->bytes);
+    if (PTO_RARE_(buffer == 0)) return false;
     struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    void *const base = o->heap_base + r->at;
+    memcpy(p->ref, &base, sizeof base);
     r->maker = (uint64_t)h->number;
     r->output = (uint8_t)output;
     h->output[output] = ptoi_dist_add_whole(d, base, m->bytes, buffer, m->rank, m->unit, m->view);

@@ -392,6 +392,7 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     const PTOStatus flushed = ptoi_dist_flush(d);
     struct tensor *t = offset < 0 ? NULL : ptoi_dist_tensor(d, buffer);
     const int64_t from = t ? (const char *)buffer + offset - t->base : 0;
+    if (t && t->buffer) ptoi_orch_show(&d->core->orch, t->buffer);
     if (ptoi_orch_has_failed(&d->core->orch) || !t || bytes <= 0 || from + bytes > t->bytes) {
         ptoi_dist_meets(d, true); /* likewise */
         const PTOStatus refused = d->local.await(d->rt, buffer, offset, bytes, for_writing);

@@ -55,6 +55,9 @@ void ptoi_heap_free(struct heap *h);
 bool ptoi_heap_check(struct heap *h, void *base, void (*on_broken)(void *context, uint32_t buffer), void *context);
 /* A new buffer of bytes > 0: its number, and its byte offset in *at (64-byte aligned); 0 when there is no room now. */
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at);
+/* The buffer, of which nobody else knows, was never made.  false: it is not the newest of its chunk, or the run is
+ * checked, and nothing has changed. */
+bool ptoi_heap_take_back(struct heap *h, uint32_t buffer, uint64_t bytes);
 
 /* A live buffer: its present address and its new one. */
 struct heap_piece {

@@ -2,7 +2,7 @@
  *
  * Owner      the orchestrator.
  * Invariant  a buffer that was allocated belongs to one open scope until ptoi_orch_let_go; its birth and its end are
- *            published once each.
+ *            published once each, or neither is: then it was hidden all the time.
  * Blocks     while the heap is full, or the ring of events.
  * Tests      test/runtime/test_runtime.c, test_deadlock.c, test_refused.c, test_hazards.c, test_depth.c,
  *            stress_limits.c */
@@ -187,9 +187,54 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
     return o->heap_base + at;
 }
 
+/* ---- hidden buffers ---------------------------------------------------------------------------------------------- */
+
+/* Nothing looks at each buffer that is made or ends. */
+static inline bool may_hide(const struct orchestrator *o)
+{
+    return !o->inlined.is_allowed && !o->buffers.outliving && !o->flow.recorder && !o->recorded.history &&
+           o->buffers.moved == 0;
+}
+
+uint32_t ptoi_orch_hidden_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
+{
+    uint64_t at;
+    const int32_t owner = owner_of(o, scope);
+    if (PTO_RARE_(owner < 0 || bytes > o->buffers.heap.ring_bytes || !may_hide(o))) return 0;
+    const uint32_t buffer = ptoi_heap_try_alloc(&o->buffers.heap, owner, bytes, &at);
+    if (PTO_RARE_(buffer == 0)) return 0;
+    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    if (!name && *o->site) name = (*o->site)->text;
+    describe_buffer(o, r, at, bytes, PTO_NO_BIRTH, name && name[0] == '&' ? name + 1 : name);
+    r->maker = PTO_NO_MAKER;
+    r->is_hidden = true;
+    ptoi_scope_own(&o->scopes, owner, buffer);
+    return buffer;
+}
+
+void ptoi_orch_show(struct orchestrator *o, uint32_t buffer)
+{
+    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    if (!r->is_hidden) return;
+    r->is_hidden = false;
+    publish_open(o, buffer);
+}
+
+bool ptoi_try_end_hidden(struct orchestrator *o, uint32_t buffer)
+{
+    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    if (!r->is_hidden || !may_hide(o) || !ptoi_heap_take_back(&o->buffers.heap, buffer, r->bytes)) return false;
+    r->is_hidden = false;
+    struct scope *const s = &o->scopes.scope[r->owner - 1];
+    s->first = ptoi_scope_forget(&o->scopes, buffer); /* what it holds ends as a whole */
+    if (s->first) ptoi_record(&o->scopes, s->first)->previous = 0;
+    return true;
+}
+
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    if (PTO_RARE_(r->is_hidden)) ptoi_orch_show(o, buffer);
     ptoi_scope_disown(&o->scopes, buffer);
     o->buffers.moved -= r->at != r->place;
     if (ptoi_names_hold(&o->buffers.names, r->at)) ptoi_names_give_back(&o->buffers.names, r->at);
