@@ -186,6 +186,7 @@ bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero);
 /* All ranks have all of it; false: no memory, and the run has failed. */
 bool ptoi_dist_spread(struct dist *d, struct tensor *t);
 void ptoi_dist_forget(struct dist *d, uint32_t buffer); /* of the heap; 0: of nothing */
+void ptoi_dist_forget_scope(struct dist *d);            /* what the innermost owns */
 void ptoi_dist_forget_heap(struct dist *d);
 void ptoi_dist_forget_all(struct dist *d); /* the run has failed: nobody knows what the ranks have */
 /* Memory of the program; NULL: no memory, or other tensors lie there. */
@@ -193,8 +194,7 @@ struct tensor *ptoi_dist_add_outside(struct dist *d, const void *base, int64_t b
 /* NULL: no memory, and the run has failed. */
 struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home);
 /* The same of a buffer of the heap, a row-major array that no task has written: all of it will have one home. */
-struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, uint32_t buffer, int32_t rank,
-                                   int32_t unit, const int64_t *shape);
+struct tensor *ptoi_dist_add_whole(struct dist *d, char *base, uint32_t buffer, const struct known_made *made);
 /* The tensor that has the byte; NULL: none. */
 struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address);
 void ptoi_dist_close_tensors(struct dist *d);

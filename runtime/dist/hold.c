@@ -15,18 +15,19 @@
 struct pass {
     struct own_words own;
     int32_t reads, outputs;
+    int32_t usual, others;     /* where the kernel's last task ran; others: 0: that is the home of all that it reads */
     int32_t made[KNOWN_BOXES]; /* the parameters that are new buffers */
 };
 
 static inline enum passed pass_read(const struct dist *d, struct pass *s, struct held *h, const PTOTaskParam *p,
                                     struct known_box *known)
 {
-    if (PTO_RARE_(!ptoi_known_box_is_like(known, p))) return HAS_OTHER_FORM;
     if (PTO_RARE_(p->kind != PTO_PARAM_INPUT)) return CONCERNS_US;
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
     const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
     if (PTO_RARE_(home < 0 || home == d->me)) return CONCERNS_US;
     h->home[s->reads++] = home;
+    s->others |= home ^ s->usual;
     ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
     return PASSED;
 }
@@ -57,8 +58,14 @@ static inline enum passed pass(const struct dist *d, struct pass *s, struct held
     struct known_box *box = known->box;
     PTOTaskParam *copy = h->params;
     for (const PTOTaskParam *p = params; p < params + count; p++, box++, copy++) {
-        const enum passed passed = ptoi_known_form(p) == box->form ? pass_read(d, s, h, p, box)
-                                                                   : pass_other(s, p, (int32_t)(p - params), known);
+        const uint32_t form = ptoi_known_form(p);
+        enum passed passed;
+        if (form == box->matrix && ptoi_known_box_is_matrix(box, p))
+            passed = pass_read(d, s, h, p, box);
+        else if (form == box->form)
+            passed = ptoi_known_box_is_like(box, p) ? pass_read(d, s, h, p, box) : HAS_OTHER_FORM;
+        else
+            passed = pass_other(s, p, (int32_t)(p - params), known);
         if (PTO_RARE_(passed != PASSED)) return passed;
         *copy = *p;
     }
@@ -82,11 +89,11 @@ static inline bool make_buffer(struct dist *d, struct held *h, int32_t output, c
     if (PTO_RARE_(buffer == 0)) buffer = wait_for_room(d, p, m->bytes);
     if (PTO_RARE_(buffer == 0)) return false;
     struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
-    void *const base = o->heap_base + r->at;
+    char *const base = o->heap_base + r->at;
     memcpy(p->ref, &base, sizeof base);
     r->maker = (uint64_t)h->number;
     r->output = (uint8_t)output;
-    h->output[output] = ptoi_dist_add_whole(d, base, m->bytes, buffer, m->rank, m->unit, m->view);
+    h->output[output] = ptoi_dist_add_whole(d, base, buffer, m);
     return h->output[output] != NULL;
 }
 
@@ -98,7 +105,7 @@ static inline bool has_form(struct dist *d, struct known_kernel *known, const PT
     return ptoi_known_step_learn(d, known, params, count, 0);
 }
 
-bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
+static inline bool hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
 {
     if (d->held_count == HELD_TASKS || d->ranks < 2 || !has_form(d, known, params, count)) return false;
     struct held *const h = &d->held[d->held_count];
@@ -106,26 +113,34 @@ bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskPar
     struct pass s;
     s.own = (struct own_words){.next = begin, .sum = known->step.sum};
     s.reads = s.outputs = 0;
+    s.usual = known->usual;
+    s.others = 0;
     const enum passed passed = pass(d, &s, h, params, count, known);
     if (PTO_RARE_(passed != PASSED)) {
         if (passed == HAS_OTHER_FORM) ptoi_known_step_forget(&known->step);
         return false;
     }
     const int64_t number = load_relaxed(&d->tasks); /* relaxed: see dist.h */
-    h->kernel = known->kernel;
     h->site = *d->core->orch.site;
     h->number = number;
     h->first_tensor = d->tensors;
     h->like = known;
     h->count = count;
     h->reads = s.reads;
+    h->common_home = s.others ? NO_HOME : s.usual;
     h->outputs = s.outputs;
     for (int32_t i = 0; i < s.outputs; i++)
         if (!make_buffer(d, h, i, &params[s.made[i]], &known->made[s.made[i]])) return false;
-    h->end_tensor = d->tensors;
     ptoi_dist_skip_step(d, known, h->site, s.own.sum, (uint64_t)(s.own.next - begin));
     store_relaxed(&d->tasks, number + 1); /* relaxed: see dist.h */
     d->number = number;
     d->held_count++;
     return true;
+}
+
+int64_t ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count,
+                       submit_fn *other)
+{
+    if (!hold(d, known, params, count)) return other(&d->core->orch, known->kernel, params, count);
+    return d->number;
 }

@@ -66,6 +66,7 @@ int32_t ptoi_view_item(uint64_t *word, int32_t index, int64_t unit, int32_t rank
 
 struct known_box {
     uint32_t form;   /* known_form() of the parameter */
+    uint32_t matrix; /* the same where ptoi_known_box_is_matrix() may be asked, else NO_FORM */
     uint32_t number; /* of the tensor: a later one may have its place */
     const char *base;
     int64_t view[2 * FORM_RANK]; /* its extents and strides; shared/view_form.h */
@@ -81,6 +82,8 @@ struct known_box {
     int32_t home, rows;                   /* of the first cell; the dimensions that have another one outside of them */
     struct known_axis axis[PTO_MAX_RANK]; /* the innermost first */
 };
+
+static inline void ptoi_known_box_forget(struct known_box *b) { b->form = b->matrix = NO_FORM; }
 
 /* A buffer that a task makes, or reads or writes as a whole: a row-major array of one or two dimensions. */
 struct known_made {
@@ -155,10 +158,18 @@ static inline bool ptoi_known_box_is_like(const struct known_box *b, const PTOTa
         memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
     }
     if (base != b->base || b->tensor->number != b->number) return false;
-    if (p->rank != 2 || !p->shape || !p->stride) return ptoi_has_extents(b->view, p);
-    const int64_t *const v = b->view; /* tiles of matrices, at once */
-    return (((uint64_t)p->at >> FORM_AT_BITS) | (uint64_t)((p->shape[0] ^ v[0]) | (p->shape[1] ^ v[1]) |
-                                                           (p->stride[0] ^ v[2]) | (p->stride[1] ^ v[3]))) == 0;
+    return ptoi_has_extents(b->view, p);
+}
+/* The same of two dimensions of an array of the program, of which the task makes nothing; it is so mostly.  false: it
+ * has to be looked at. */
+static inline bool ptoi_known_box_is_matrix(const struct known_box *b, const PTOTaskParam *p)
+{
+    const int64_t *const shape = p->shape, *const stride = p->stride, *const v = b->view;
+    if (PTO_RARE_(p->buffer != b->base || !shape || !stride)) return false;
+    if (PTO_RARE_(((uint64_t)p->at >> FORM_AT_BITS) | (uint64_t)((shape[0] ^ v[0]) | (shape[1] ^ v[1]) |
+                                                                 (stride[0] ^ v[2]) | (stride[1] ^ v[3]))))
+        return false;
+    return true;
 }
 /* The element of the tensor at which the view begins; NO_ELEMENT: it is not like the last one, or leaves the tensor. */
 static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)

@@ -99,7 +99,7 @@ static bool add_made(struct form *f, const PTOTaskParam *p, int32_t index)
     }
     for (int32_t n = 0; n < p->rank; n++) add(f, (uint64_t)m->view[n]);
     if (!is_new) add(f, 0);
-    f->kernel->box[index].form = NO_FORM; /* where there is a box, it is the form */
+    ptoi_known_box_forget(&f->kernel->box[index]); /* where there is a box, it is the form */
     return true;
 }
 

@@ -37,7 +37,9 @@ bool ptoi_known_step_learn(struct dist *d, struct known_kernel *kernel, const PT
 /* Is the parameter, which has the form that is known, such a buffer as a whole? */
 static inline bool ptoi_known_made_is_like(const struct known_made *m, const PTOTaskParam *p)
 {
-    return p->at == 0 && ptoi_has_extents(m->view, p);
+    if (PTO_RARE_(p->at != 0 || !p->shape || p->shape[0] != m->view[0])) return false;
+    if (m->rank == 2 && p->shape[1] != m->view[1]) return false;
+    return !p->stride || ptoi_has_extents(m->view, p);
 }
 /* Have the two the same bytes, dimensions and elements? */
 bool ptoi_known_made_is_same(const struct known_made *a, const struct known_made *b);

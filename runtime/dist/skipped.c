@@ -31,10 +31,10 @@ __attribute__((noinline)) bool ptoi_dist_has_copies(const struct dist *d, const 
 }
 
 /* The task writes bytes of that home, of which no rank has copies.  false: the state of the tensor changes. */
-static inline bool write_tensor(struct skip *s, const PTOTaskParam *p, const struct tensor *t, int32_t home)
+static inline bool write_tensor(struct skip *s, uint8_t kind, const struct tensor *t, int32_t home)
 {
     if (t->is_everywhere || !t->is_written) return false;
-    if (PTO_RARE_(p->kind == PTO_PARAM_ACC && !s->accumulates)) {
+    if (PTO_RARE_(kind == PTO_PARAM_ACC && !s->accumulates)) {
         s->accumulates = true;
         s->runs = home; /* it is executed where the first accumulator lies */
     }
@@ -42,17 +42,18 @@ static inline bool write_tensor(struct skip *s, const PTOTaskParam *p, const str
     return true;
 }
 
-/* false: the tensor concerns this rank, or has to be looked at. */
+/* It has the form of the box.  false: the tensor concerns this rank, or has to be looked at. */
 static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p, struct known_box *known)
 {
+    const uint8_t kind = (uint8_t)ptoi_known_form(p);
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
     const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
     if (PTO_RARE_(home < 0 || home == d->me)) return false;
     ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
     s->others |= home ^ s->usual;
-    if (p->kind == PTO_PARAM_INPUT) return true;
+    if (kind == PTO_PARAM_INPUT) return true;
     const struct tensor *const t = known->tensor;
-    return write_tensor(s, p, t, home) && !(t->copies.all.first && ptoi_dist_has_copies(d, known, begin));
+    return write_tensor(s, kind, t, home) && !(t->copies.all.first && ptoi_dist_has_copies(d, known, begin));
 }
 
 /* ---- buffers that tasks have made -------------------------------------------------------------------------------- */
@@ -116,7 +117,7 @@ static inline bool is_quiet(const struct dist *d, int32_t home, int32_t runs)
 }
 
 /* The same of all pieces of a task that is held back, and that runs there. */
-static inline bool is_held_quiet(const struct dist *d, const struct held *h, int32_t runs)
+static __attribute__((noinline)) bool is_held_quiet(const struct dist *d, const struct held *h, int32_t runs)
 {
     if (h->like) {
         for (int32_t i = 0; i < h->reads; i++)
@@ -133,7 +134,7 @@ static inline bool are_quiet(const struct dist *d, uint32_t reads, int32_t runs)
 {
     if (reads + 1 != UINT32_C(1) << d->held_count) return false; /* some have another rank */
     for (int32_t n = 0; n < d->held_count; n++)
-        if (!is_held_quiet(d, &d->held[n], runs)) return false;
+        if (d->held[n].common_home != runs && !is_held_quiet(d, &d->held[n], runs)) return false;
     return true;
 }
 
@@ -141,6 +142,7 @@ static inline void skip_held(struct dist *d, int32_t runs)
 {
     for (int32_t n = 0; n < d->held_count; n++) {
         const struct held *const h = &d->held[n];
+        if (h->like) h->like->usual = runs;
         for (int32_t i = 0; i < h->outputs; i++) {
             h->output[i]->home.first = runs;
             h->output[i]->is_written = true;
@@ -173,8 +175,10 @@ static inline enum passed pass(const struct dist *d, struct skip *s, const PTOTa
 {
     struct known_box *box = known->box;
     for (const PTOTaskParam *p = params; p < params + count; p++, box++) {
-        if (ptoi_known_form(p) == box->form) {
-            if (PTO_RARE_(!ptoi_known_box_is_like(box, p))) return HAS_OTHER_FORM;
+        const uint32_t form = ptoi_known_form(p);
+        const bool is_like = form == box->matrix && ptoi_known_box_is_matrix(box, p);
+        if (is_like || form == box->form) {
+            if (!is_like && !ptoi_known_box_is_like(box, p)) return HAS_OTHER_FORM;
             if (!pass_tensor(d, s, p, box)) return CONCERNS_US;
         } else {
             const enum passed passed = pass_other(d, s, p, (int32_t)(p - params), known);
@@ -234,7 +238,7 @@ static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTas
 
 _Static_assert(KNOWN_BOXES + 1 + HELD_TASKS <= ASKED_MOST, "the words of a step lie side by side");
 
-/* The kernel is known.  Functions of their own, so that there is one pointer to what is known. */
+/* The kernel is known.  A function of its own, so that there is one pointer to what is known. */
 static __attribute__((noinline)) int64_t skip_known(struct dist *d, struct known_kernel *known,
                                                     const PTOTaskParam *params, int32_t count, submit_fn *other)
 {
@@ -246,18 +250,12 @@ static __attribute__((noinline)) int64_t skip_known(struct dist *d, struct known
     return d->number;
 }
 
-static __attribute__((noinline)) int64_t hold_known(struct dist *d, struct known_kernel *known,
-                                                    const PTOTaskParam *params, int32_t count, submit_fn *other)
-{
-    return ptoi_dist_hold(d, known, params, count) ? d->number : other(&d->core->orch, known->kernel, params, count);
-}
-
 int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                        submit_fn *other)
 {
     if (kernel && params && ptoi_dist_may_skip(d)) {
         struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
-        if (known) return (known->makes_buffers ? hold_known : skip_known)(d, known, params, count, other);
+        if (known) return (known->makes_buffers ? ptoi_dist_hold : skip_known)(d, known, params, count, other);
     }
     return other(&d->core->orch, kernel, params, count);
 }

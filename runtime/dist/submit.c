@@ -215,13 +215,13 @@ static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, i
     h->first_tensor = d->tensors;
     k->runs = NO_HOME;
     status = own_outputs(d, k, number);
-    h->end_tensor = d->tensors;
     if (status != PTO_OK) return status;
     h->outputs = k->outputs;
     for (int32_t i = 0; i < k->outputs; i++) h->output[i] = k->output[i].tensor;
     use_outputs(k);
     ptoi_held_copy(h, k);
     h->like = NULL;
+    h->common_home = NO_HOME;
     d->held_count++;
     return PTO_OK;
 }
@@ -229,7 +229,7 @@ static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, i
 static bool does_read(const struct task *k, const struct held *h)
 {
     for (int32_t i = 0; i < k->uses; i++)
-        if (k->use[i].reads && k->use[i].tensor->number >= h->first_tensor && k->use[i].tensor->number < h->end_tensor)
+        if (k->use[i].reads && k->use[i].tensor->number - h->first_tensor < (uint32_t)h->outputs)
             return true;
     return false;
 }
@@ -378,10 +378,11 @@ void ptoi_dist_makes_room(struct dist *d, uint64_t bytes)
 
 void ptoi_dist_scope_ends(struct dist *d)
 {
-    const struct scope_stack *s = &d->core->orch.scopes;
-    if (ptoi_held_end_scope(d)) return;
-    ptoi_dist_flush(d); /* likewise */
-    for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) ptoi_dist_forget(d, b);
+    if (d->held_count > 0) {
+        if (ptoi_held_end_scope(d)) return;
+        ptoi_dist_flush(d); /* likewise */
+    }
+    ptoi_dist_forget_scope(d);
 }
 
 /* ---- the program waits ------------------------------------------------------------------------------------------- */

@@ -16,11 +16,13 @@ static struct tensor *take_tensor(struct dist *d)
     return t;
 }
 
-static void give_tensor(struct dist *d, struct tensor *t)
+/* Nothing belongs to a tensor that is not used, and its bytes have no source. */
+static inline void give_tensor(struct dist *d, struct tensor *t)
 {
-    free(t->home_of_cell);
+    if (t->home_of_cell) free(t->home_of_cell);
     t->home_of_cell = NULL;
-    ptoi_copies_end(&d->copies, &t->copies);
+    if (t->copies.all.first) ptoi_copies_end(&d->copies, &t->copies);
+    if (t->buffer == 0) t->source = (struct dist_source){0};
     t->number = NO_TENSOR;
     t->next = d->unused;
     d->unused = t;
@@ -70,9 +72,9 @@ bool ptoi_dist_spread(struct dist *d, struct tensor *t)
 
 /* ---- the heap ---------------------------------------------------------------------------------------------------- */
 
-void ptoi_dist_forget(struct dist *d, uint32_t buffer)
+static inline void forget(struct dist *d, uint32_t buffer)
 {
-    struct tensor *t = buffer ? d->heap[buffer] : NULL;
+    struct tensor *const t = d->heap[buffer];
     if (!t) return;
     d->heap[buffer] = NULL;
     *t->link = t->next;
@@ -80,9 +82,20 @@ void ptoi_dist_forget(struct dist *d, uint32_t buffer)
     give_tensor(d, t);
 }
 
-static void give_to_buffer(struct dist *d, struct tensor *t, uint32_t buffer)
+void ptoi_dist_forget(struct dist *d, uint32_t buffer)
 {
-    ptoi_dist_forget(d, buffer);
+    if (buffer) forget(d, buffer);
+}
+
+void ptoi_dist_forget_scope(struct dist *d)
+{
+    const struct scope_stack *const s = &d->core->orch.scopes;
+    for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) forget(d, b);
+}
+
+static inline void give_to_buffer(struct dist *d, struct tensor *t, uint32_t buffer)
+{
+    if (PTO_RARE_(d->heap[buffer])) ptoi_dist_forget(d, buffer);
     d->heap[buffer] = t;
     t->buffer = buffer;
     t->next = d->alive;
@@ -98,9 +111,8 @@ struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const st
     return t;
 }
 
-/* Members of dimensions that it has not are not set: many such tensors are made. */
-struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, uint32_t buffer, int32_t rank,
-                                   int32_t unit, const int64_t *shape)
+/* Members of dimensions that it has not are not set, nor what give_tensor() leaves: many such tensors are made. */
+struct tensor *ptoi_dist_add_whole(struct dist *d, char *base, uint32_t buffer, const struct known_made *made)
 {
     struct tensor *const t = take_tensor(d);
     if (!t) {
@@ -111,18 +123,16 @@ struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, ui
     t->is_everywhere = t->is_written = t->is_lent = t->is_awaited = t->is_counted = false;
     t->is_settled = t->is_whole = true;
     t->base = base;
-    t->bytes = bytes;
-    t->home.rank = rank;
-    t->home.unit = unit;
+    t->bytes = made->bytes;
+    t->home.rank = made->rank;
+    t->home.unit = made->unit;
     t->home.first = NO_HOME;
-    for (int32_t k = 0; k < rank; k++) {
-        t->home.shape[k] = t->home.cell[k] = shape[k];
-        t->home.grid[k] = 1;
+    t->home.shape[0] = t->home.cell[0] = made->view[0];
+    t->home.grid[0] = 1;
+    if (made->rank == 2) {
+        t->home.shape[1] = t->home.cell[1] = made->view[1];
+        t->home.grid[1] = 1;
     }
-    t->copies = (struct tensor_copies){0};
-    t->home_of_cell = NULL;
-    t->source = (struct dist_source){0};
-    t->owned = t->touched = 0;
     give_to_buffer(d, t, buffer);
     return t;
 }

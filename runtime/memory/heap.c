@@ -374,20 +374,6 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     return lay_buffer(h, depth, size, at);
 }
 
-bool ptoi_heap_take_back(struct heap *h, uint32_t buffer, uint64_t bytes)
-{
-    struct heap_chunk *const c = &h->chunk[*window_chunk(h->window, buffer)];
-    const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
-    if (c->first_buffer != buffer || h->checked_base) return false;
-    c->first_buffer = h->next_buffer[buffer - 1];
-    h->next_buffer[buffer - 1] = h->free_buffer;
-    h->free_buffer = buffer;
-    c->made--;
-    c->used_bytes -= size;
-    h->used_bytes -= size;
-    return true;
-}
-
 /* ---- compaction -------------------------------------------------------------------------------------------------- */
 
 static uint32_t chunk_of(const struct heap *h, const struct heap_piece *p)

@@ -57,7 +57,19 @@ bool ptoi_heap_check(struct heap *h, void *base, void (*on_broken)(void *context
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at);
 /* The buffer, of which nobody else knows, was never made.  false: it is not the newest of its chunk, or the run is
  * checked, and nothing has changed. */
-bool ptoi_heap_take_back(struct heap *h, uint32_t buffer, uint64_t bytes);
+static inline bool ptoi_heap_take_back(struct heap *h, uint32_t buffer, uint64_t bytes)
+{
+    struct heap_chunk *const c = &h->chunk[*window_chunk(h->window, buffer)];
+    const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    if (c->first_buffer != buffer || h->checked_base) return false;
+    c->first_buffer = h->next_buffer[buffer - 1];
+    h->next_buffer[buffer - 1] = h->free_buffer;
+    h->free_buffer = buffer;
+    c->made--;
+    c->used_bytes -= size;
+    h->used_bytes -= size;
+    return true;
+}
 
 /* A live buffer: its present address and its new one. */
 struct heap_piece {

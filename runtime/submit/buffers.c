@@ -189,18 +189,12 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
 
 /* ---- hidden buffers ---------------------------------------------------------------------------------------------- */
 
-/* Nothing looks at each buffer that is made or ends. */
-static inline bool may_hide(const struct orchestrator *o)
-{
-    return !o->inlined.is_allowed && !o->buffers.outliving && !o->flow.recorder && !o->recorded.history &&
-           o->buffers.moved == 0;
-}
-
 uint32_t ptoi_orch_hidden_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
 {
     uint64_t at;
     const int32_t owner = owner_of(o, scope);
-    if (PTO_RARE_(owner < 0 || bytes > o->buffers.heap.ring_bytes || !may_hide(o))) return 0;
+    if (PTO_RARE_(owner < 0 || bytes > o->buffers.heap.ring_bytes || !o->buffers.may_hide || o->buffers.moved > 0))
+        return 0;
     const uint32_t buffer = ptoi_heap_try_alloc(&o->buffers.heap, owner, bytes, &at);
     if (PTO_RARE_(buffer == 0)) return 0;
     struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
@@ -218,17 +212,6 @@ void ptoi_orch_show(struct orchestrator *o, uint32_t buffer)
     if (!r->is_hidden) return;
     r->is_hidden = false;
     publish_open(o, buffer);
-}
-
-bool ptoi_try_end_hidden(struct orchestrator *o, uint32_t buffer)
-{
-    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
-    if (!r->is_hidden || !may_hide(o) || !ptoi_heap_take_back(&o->buffers.heap, buffer, r->bytes)) return false;
-    r->is_hidden = false;
-    struct scope *const s = &o->scopes.scope[r->owner - 1];
-    s->first = ptoi_scope_forget(&o->scopes, buffer); /* what it holds ends as a whole */
-    if (s->first) ptoi_record(&o->scopes, s->first)->previous = 0;
-    return true;
 }
 
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */

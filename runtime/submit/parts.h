@@ -109,9 +109,6 @@ uint32_t ptoi_try_output(struct orchestrator *o, PTOScope scope, uint64_t bytes,
 void ptoi_give_output_back(struct orchestrator *o, uint32_t buffer);
 /* The owner's reference is dropped. */
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
-/* The same of the newest buffer of the innermost scope, which ends with all that it holds.  false: nothing has changed,
- * it is not hidden, or is not the newest of the heap. */
-bool ptoi_try_end_hidden(struct orchestrator *o, uint32_t buffer);
 /* A buffer for tasks that could do without it.  *buffer NULL: there is no room, even when nothing is in flight. */
 PTOStatus ptoi_strip_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name, void **buffer);
 
