@@ -87,9 +87,9 @@ struct dist {
     struct plan *plan; /* NULL: there is a wire */
     struct transfers transfers;
     struct copies copies;
-    struct tensor **heap;    /* by buffer of the heap */
+    struct tensor **heap;    /* by buffer of the heap; its number is NO_TENSOR: the buffer has ended */
+    uint32_t buffers;        /* no later one has had a tensor */
     struct tensor **outside; /* by address */
-    struct tensor *alive;    /* of the heap */
     struct tensor *unused;
     int32_t outside_count, outside_room;
     uint32_t tensors; /* that were made */
@@ -195,6 +195,12 @@ struct tensor *ptoi_dist_add_outside(struct dist *d, const void *base, int64_t b
 struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home);
 /* The same of a buffer of the heap, a row-major array that no task has written: all of it will have one home. */
 struct tensor *ptoi_dist_add_whole(struct dist *d, char *base, uint32_t buffer, const struct known_made *made);
+/* Of a buffer of the heap; NULL: none. */
+static inline struct tensor *ptoi_dist_of_buffer(const struct dist *d, uint32_t buffer)
+{
+    struct tensor *const t = d->heap[buffer];
+    return t && t->number != NO_TENSOR ? t : NULL;
+}
 /* The tensor that has the byte; NULL: none. */
 struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address);
 void ptoi_dist_close_tensors(struct dist *d);

@@ -76,7 +76,7 @@ static void complete(struct dist *d, struct held *h)
         } else if (p->kind == PTO_PARAM_OUTPUT) {
             h->base[i] = h->output[outputs++]->base;
             p->ref = &h->base[i];
-            complete_extents(h, i, like->made[i].view);
+            complete_extents(h, i, like->box[i].made.view);
         } else if (p->kind == PTO_PARAM_PRIORITY) {
             k->priority = *p;
         }

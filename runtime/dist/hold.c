@@ -16,7 +16,10 @@ struct pass {
     struct own_words own;
     int32_t reads, outputs;
     int32_t usual, others;     /* where the kernel's last task ran; others: 0: that is the home of all that it reads */
-    int32_t made[KNOWN_BOXES]; /* the parameters that are new buffers */
+    struct {
+        const PTOTaskParam *param;
+        const struct known_made *like;
+    } made[KNOWN_BOXES]; /* the new buffers */
 };
 
 static inline enum passed pass_read(const struct dist *d, struct pass *s, struct held *h, const PTOTaskParam *p,
@@ -32,23 +35,24 @@ static inline enum passed pass_read(const struct dist *d, struct pass *s, struct
     return PASSED;
 }
 
-/* It is no box; the form says what it was. */
-static inline enum passed pass_other(struct pass *s, const PTOTaskParam *p, int32_t index,
-                                     const struct known_kernel *known)
+static inline enum passed pass_made(struct pass *s, const PTOTaskParam *p, const struct known_made *known)
 {
-    const uint8_t kind = known->step.kind[index];
-    if (kind == NEW_KIND) {
-        const struct known_made *const m = &known->made[index];
-        void *base = NULL;
-        if (ptoi_known_form(p) != m->form || !ptoi_known_made_is_like(m, p) || !p->ref) return HAS_OTHER_FORM;
-        memcpy(&base, p->ref, sizeof base);
-        if (base) return HAS_OTHER_FORM;
-        s->made[s->outputs++] = index;
-        return PASSED;
-    }
-    if (kind == MADE_KIND) return CONCERNS_US;
-    if (p->kind != kind) return HAS_OTHER_FORM;
-    if (kind == PTO_PARAM_SCALAR) ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[index]);
+    void *base;
+    if (PTO_RARE_(p->kind != PTO_PARAM_OUTPUT)) return CONCERNS_US;
+    if (PTO_RARE_(!ptoi_known_made_is_like(known, p) || !p->ref)) return HAS_OTHER_FORM;
+    memcpy(&base, p->ref, sizeof base);
+    if (PTO_RARE_(base != NULL)) return HAS_OTHER_FORM;
+    s->made[s->outputs].param = p;
+    s->made[s->outputs++].like = known;
+    return PASSED;
+}
+
+/* It is no tensor; the form says what it was. */
+static inline enum passed pass_number(struct pass *s, const PTOTaskParam *p, int32_t index,
+                                      const struct known_kernel *known)
+{
+    if (p->kind != known->step.kind[index]) return HAS_OTHER_FORM;
+    if (p->kind == PTO_PARAM_SCALAR) ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[index]);
     return PASSED;
 }
 
@@ -64,8 +68,10 @@ static inline enum passed pass(const struct dist *d, struct pass *s, struct held
             passed = pass_read(d, s, h, p, box);
         else if (form == box->form)
             passed = ptoi_known_box_is_like(box, p) ? pass_read(d, s, h, p, box) : HAS_OTHER_FORM;
+        else if (form == box->made.form)
+            passed = pass_made(s, p, &box->made);
         else
-            passed = pass_other(s, p, (int32_t)(p - params), known);
+            passed = pass_number(s, p, (int32_t)(p - params), known);
         if (PTO_RARE_(passed != PASSED)) return passed;
         *copy = *p;
     }
@@ -130,7 +136,7 @@ static inline bool hold(struct dist *d, struct known_kernel *known, const PTOTas
     h->common_home = s.others ? NO_HOME : s.usual;
     h->outputs = s.outputs;
     for (int32_t i = 0; i < s.outputs; i++)
-        if (!make_buffer(d, h, i, &params[s.made[i]], &known->made[s.made[i]])) return false;
+        if (!make_buffer(d, h, i, s.made[i].param, s.made[i].like)) return false;
     ptoi_dist_skip_step(d, known, h->site, s.own.sum, (uint64_t)(s.own.next - begin));
     store_relaxed(&d->tasks, number + 1); /* relaxed: see dist.h */
     d->number = number;

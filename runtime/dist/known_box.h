@@ -64,7 +64,16 @@ struct known_tiles {
 int32_t ptoi_view_item(uint64_t *word, int32_t index, int64_t unit, int32_t rank, const int64_t *shape,
                        const int64_t *stride, const struct distribution *home, const struct box *box);
 
+/* A buffer that a task makes, or reads or writes as a whole: a row-major array of one or two dimensions. */
+struct known_made {
+    uint32_t form;                      /* known_form() of the parameter; NO_FORM: it is none */
+    int32_t rank, unit;                 /* its dimensions, and the bytes of an element */
+    int64_t view[2 * FORM_RANK], bytes; /* its extents and strides */
+    uint64_t head, key;                 /* of the item of one that is there: but for its number; of that word */
+};
+
 struct known_box {
+    struct known_made made;
     uint32_t form;   /* known_form() of the parameter */
     uint32_t matrix; /* the same where ptoi_known_box_is_matrix() may be asked, else NO_FORM */
     uint32_t number; /* of the tensor: a later one may have its place */
@@ -85,14 +94,6 @@ struct known_box {
 
 static inline void ptoi_known_box_forget(struct known_box *b) { b->form = b->matrix = NO_FORM; }
 
-/* A buffer that a task makes, or reads or writes as a whole: a row-major array of one or two dimensions. */
-struct known_made {
-    uint32_t form;                      /* known_form() of the parameter */
-    int32_t rank, unit;                 /* its dimensions, and the bytes of an element */
-    int64_t view[2 * FORM_RANK], bytes; /* its extents and strides */
-    uint64_t head;                      /* of the item of one that is there, but for its number */
-};
-
 /* The words of its last task, see known_step.h. */
 enum { NOT_KNOWN = -1 };
 struct known_step {
@@ -100,7 +101,7 @@ struct known_step {
     int32_t ranks;                        /* how many it names: its own, and those of tasks that were held back */
     uint8_t kind[KNOWN_BOXES];            /* of each parameter; TENSOR_KIND and so on */
     uint64_t last_use;                    /* where the step's own words may begin at last */
-    uint64_t key[KNOWN_BOXES];            /* of the word of a parameter that is no box */
+    uint64_t key[KNOWN_BOXES];            /* of the word of a scalar */
     uint64_t first_word, words, own, sum; /* own: a bit for each word that a step has for itself; sum: of the others,
                                            * each times its key */
 };
@@ -113,7 +114,6 @@ struct known_kernel {
     bool makes_buffers; /* its last task did */
     int32_t usual;      /* the rank of its last task that was skipped, if there was one */
     struct known_step step;
-    struct known_made made[KNOWN_BOXES];
     struct known_box box[KNOWN_BOXES];
 };
 

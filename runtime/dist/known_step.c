@@ -77,7 +77,7 @@ bool ptoi_known_made_is_same(const struct known_made *a, const struct known_made
 static bool add_made(struct form *f, const PTOTaskParam *p, int32_t index)
 {
     struct known_step *const k = f->step;
-    struct known_made *const m = &f->kernel->made[index];
+    struct known_made *const m = &f->kernel->box[index].made;
     const bool is_new = p->kind == PTO_PARAM_OUTPUT;
     if (!learn_made(m, p, index)) return false;
     if (is_new) {
@@ -93,9 +93,9 @@ static bool add_made(struct form *f, const PTOTaskParam *p, int32_t index)
         const uint64_t row = asked_row(m->head);
         k->kind[index] = MADE_KIND;
         k->own |= UINT64_C(1) << k->words;
-        k->key[index] = asked_key(row, 0);
+        m->key = asked_key(row, 0);
         add_head(f, row);
-        f->dist->asked.sum -= row * k->key[index]; /* the head has the number of the tensor: it is the step's own */
+        f->dist->asked.sum -= row * m->key; /* the head has the number of the tensor: it is the step's own */
     }
     for (int32_t n = 0; n < p->rank; n++) add(f, (uint64_t)m->view[n]);
     if (!is_new) add(f, 0);
@@ -127,7 +127,7 @@ static bool add_param(struct form *f, const PTOTaskParam *p, int32_t index)
     const struct known_box *const box = &f->kernel->box[index];
     if (k->words + 2 + PTO_MAX_RANK > MOST_WORDS) return false;
     k->kind[index] = p->kind;
-    f->kernel->made[index].form = NO_FORM;
+    f->kernel->box[index].made.form = NO_FORM;
     switch (p->kind) {
     case PTO_PARAM_SCALAR:
         add_head(f, asked_head(ASKED_SCALAR, index, 1, 0, 0));

@@ -133,7 +133,7 @@ static bool add_whole(struct dist *d, struct task *k)
         memcpy(&base, p->ref, sizeof base);
     }
     const uint32_t buffer = ptoi_orch_holder(&d->core->orch, base);
-    struct tensor *t = buffer ? d->heap[buffer] : NULL;
+    struct tensor *t = buffer ? ptoi_dist_of_buffer(d, buffer) : NULL;
     if (!t || t->base != base || t->home.rank != p->rank || t->home.unit != pto_type_bytes((PTOType)p->type))
         return false;
     struct use *const u = &k->use[k->uses];

@@ -43,7 +43,8 @@ static inline bool write_tensor(struct skip *s, uint8_t kind, const struct tenso
 }
 
 /* It has the form of the box.  false: the tensor concerns this rank, or has to be looked at. */
-static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p, struct known_box *known)
+static inline __attribute__((always_inline)) bool pass_tensor(const struct dist *d, struct skip *s,
+                                                              const PTOTaskParam *p, struct known_box *known)
 {
     const uint8_t kind = (uint8_t)ptoi_known_form(p);
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
@@ -59,7 +60,7 @@ static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTa
 /* ---- buffers that tasks have made -------------------------------------------------------------------------------- */
 
 /* The buffer at the address; *held: the task that makes it, + 1, if it was held back. */
-static __attribute__((noinline)) const struct tensor *find_made(const struct dist *d, const void *base, int32_t *held)
+static const struct tensor *find_made(const struct dist *d, const void *base, int32_t *held)
 {
     for (*held = d->held_count; *held > 0; --*held) {
         const struct held *const h = &d->held[*held - 1];
@@ -70,43 +71,43 @@ static __attribute__((noinline)) const struct tensor *find_made(const struct dis
     return t && t->buffer && t->base == base ? t : NULL;
 }
 
-/* t: of find_made(). */
-static inline struct skipped_made look_at(const struct dist *d, const struct tensor *t, int32_t held, uint8_t kind,
-                                          const struct known_made *known)
+__attribute__((noinline)) struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p,
+                                                                     const struct known_made *known)
 {
+    int32_t held;
     struct skipped_made m = {.word = 0, .home = NO_HOME, .reads = 0};
-    if (PTO_RARE_(!t || !ptoi_known_made_is(known, t))) return m;
-    if (held > 0 && kind == PTO_PARAM_INPUT) {
+    const struct tensor *const t = find_made(d, p->buffer, &held);
+    if (!t || !ptoi_known_made_is(known, t)) return m;
+    if (held > 0 && p->kind == PTO_PARAM_INPUT) {
         m.reads = UINT32_C(1) << (held - 1);
     } else {
         m.home = t->home.first;
         const bool is_quiet = t->is_written && !t->is_everywhere && t->copies.all.first == 0;
-        if (m.home < 0 || m.home == d->me || (kind != PTO_PARAM_INPUT && !is_quiet)) return m;
+        if (m.home < 0 || m.home == d->me || (p->kind != PTO_PARAM_INPUT && !is_quiet)) return m;
     }
     m.word = known->head | (uint64_t)t->number << 32;
     return m;
 }
 
-struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p, const struct known_made *known)
+static inline __attribute__((always_inline)) bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p,
+                                                            const struct known_made *made, bool has_held)
 {
-    int32_t held;
-    const struct tensor *const t = find_made(d, p->buffer, &held);
-    return look_at(d, t, held, p->kind, known);
-}
-
-static inline bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
-                             const struct known_kernel *known)
-{
-    int32_t held = d->held_count;
-    const struct tensor *t = held > 0 ? d->held[held - 1].output[0] : NULL; /* mostly it is that one */
-    if (!t || t->base != p->buffer) t = find_made(d, p->buffer, &held);
-    const struct skipped_made m = look_at(d, t, held, p->kind, &known->made[index]);
+    const struct held *const newest = has_held ? &d->held[d->held_count - 1] : NULL;
+    const uint8_t kind = (uint8_t)ptoi_known_form(p);
+    if (newest && newest->output[0]->base == p->buffer && kind == PTO_PARAM_INPUT) { /* as it is mostly */
+        const struct tensor *const t = newest->output[0];
+        if (PTO_RARE_(!ptoi_known_made_is(made, t))) return false;
+        ptoi_dist_add_own(&s->own, made->head | (uint64_t)t->number << 32, made->key);
+        s->reads |= UINT32_C(1) << (d->held_count - 1);
+        return true;
+    }
+    const struct skipped_made m = ptoi_dist_look_at_made(d, p, made);
     if (m.word == 0) return false;
-    ptoi_dist_add_own(&s->own, m.word, known->step.key[index]);
+    ptoi_dist_add_own(&s->own, m.word, made->key);
     s->reads |= m.reads;
     if (m.home == NO_HOME) return true;
     s->others |= m.home ^ s->usual;
-    if (p->kind != PTO_PARAM_INPUT && s->runs == NO_HOME) s->runs = m.home;
+    if (kind != PTO_PARAM_INPUT && s->runs == NO_HOME) s->runs = m.home;
     return true;
 }
 
@@ -133,45 +134,40 @@ static __attribute__((noinline)) bool is_held_quiet(const struct dist *d, const 
 static inline bool are_quiet(const struct dist *d, uint32_t reads, int32_t runs)
 {
     if (reads + 1 != UINT32_C(1) << d->held_count) return false; /* some have another rank */
-    for (int32_t n = 0; n < d->held_count; n++)
-        if (d->held[n].common_home != runs && !is_held_quiet(d, &d->held[n], runs)) return false;
+    for (const struct held *h = d->held; h < d->held + d->held_count; h++)
+        if (h->common_home != runs && !is_held_quiet(d, h, runs)) return false;
     return true;
 }
 
-static inline void skip_held(struct dist *d, int32_t runs)
+/* They are the rank's, and the step names it for each of them. */
+static inline void skip_held(struct dist *d, struct skip *s)
 {
-    for (int32_t n = 0; n < d->held_count; n++) {
-        const struct held *const h = &d->held[n];
-        if (h->like) h->like->usual = runs;
+    for (struct held *h = d->held; h < d->held + d->held_count; h++) {
+        ptoi_dist_add_own(&s->own, (uint64_t)s->runs, ptoi_known_step_rank_key());
+        if (h->like) h->like->usual = s->runs;
         for (int32_t i = 0; i < h->outputs; i++) {
-            h->output[i]->home.first = runs;
+            h->output[i]->home.first = s->runs;
             h->output[i]->is_written = true;
         }
     }
-    d->tasks_of[runs] += d->held_count;
+    d->tasks_of[s->runs] += d->held_count;
     d->held_count = 0;
 }
 
 /* ---- the task ---------------------------------------------------------------------------------------------------- */
 
-/* A parameter that is not like the last box; the words of the form say what it was. */
-static inline enum passed pass_other(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
-                                     const struct known_kernel *known)
+/* A parameter that is no tensor; the words of the form say what it was. */
+static inline bool pass_number(struct skip *s, const PTOTaskParam *p, int32_t index, const struct known_kernel *known)
 {
-    const uint8_t kind = known->step.kind[index];
-    if (kind == MADE_KIND) {
-        const struct known_made *const m = &known->made[index];
-        if (ptoi_known_form(p) != m->form || !ptoi_known_made_is_like(m, p)) return HAS_OTHER_FORM;
-        return pass_made(d, s, p, index, known) ? PASSED : CONCERNS_US;
-    }
-    if (p->kind != kind) return HAS_OTHER_FORM;
-    if (kind == PTO_PARAM_SCALAR) ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[index]);
-    return PASSED;
+    if (p->kind != known->step.kind[index]) return false;
+    if (p->kind == PTO_PARAM_SCALAR) ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[index]);
+    return true;
 }
 
 /* CONCERNS_US: it may be no task to skip, as far as its parameters say. */
-static inline enum passed pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
-                               struct known_kernel *known)
+static inline __attribute__((always_inline)) enum passed pass(const struct dist *d, struct skip *s,
+                                                              const PTOTaskParam *params, int32_t count,
+                                                              struct known_kernel *known, bool has_held)
 {
     struct known_box *box = known->box;
     for (const PTOTaskParam *p = params; p < params + count; p++, box++) {
@@ -180,9 +176,11 @@ static inline enum passed pass(const struct dist *d, struct skip *s, const PTOTa
         if (is_like || form == box->form) {
             if (!is_like && !ptoi_known_box_is_like(box, p)) return HAS_OTHER_FORM;
             if (!pass_tensor(d, s, p, box)) return CONCERNS_US;
-        } else {
-            const enum passed passed = pass_other(d, s, p, (int32_t)(p - params), known);
-            if (PTO_RARE_(passed != PASSED)) return passed;
+        } else if (form == box->made.form) {
+            if (PTO_RARE_(!ptoi_known_made_is_like(&box->made, p))) return HAS_OTHER_FORM;
+            if (!pass_made(d, s, p, &box->made, has_held)) return CONCERNS_US;
+        } else if (!pass_number(s, p, (int32_t)(p - params), known)) {
+            return HAS_OTHER_FORM;
         }
     }
     return PASSED;
@@ -206,8 +204,9 @@ static __attribute__((noinline)) bool is_message(const struct dist *d, const PTO
     return false;
 }
 
-/* false: it has to be looked at. */
-static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
+/* has_held: tasks are held back.  false: it has to be looked at. */
+static inline __attribute__((always_inline)) bool skip(struct dist *d, struct known_kernel *known,
+                                                       const PTOTaskParam *params, int32_t count, bool has_held)
 {
     struct skip s;
     uint64_t *const own = ptoi_ask_next(&d->asked);
@@ -217,17 +216,15 @@ static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTas
     s.others = 0;
     s.accumulates = false;
     s.reads = 0;
-    const enum passed passed = pass(d, &s, params, count, known);
+    const enum passed passed = pass(d, &s, params, count, known, has_held);
     if (PTO_RARE_(passed != PASSED)) {
         if (passed == HAS_OTHER_FORM) ptoi_known_step_forget(&known->step);
         return false;
     }
     if (s.runs == NO_HOME || (s.others && is_message(d, params, count, known, s.runs))) return false;
-    if (PTO_RARE_(d->held_count > 0)) {
+    if (has_held) {
         if (!are_quiet(d, s.reads, s.runs)) return false;
-        for (int32_t n = 0; n < d->held_count; n++)
-            ptoi_dist_add_own(&s.own, (uint64_t)s.runs, ptoi_known_step_rank_key());
-        skip_held(d, s.runs);
+        skip_held(d, &s);
     }
     known->usual = s.runs;
     ptoi_dist_add_own(&s.own, (uint64_t)s.runs, ptoi_known_step_rank_key());
@@ -238,24 +235,41 @@ static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTas
 
 _Static_assert(KNOWN_BOXES + 1 + HELD_TASKS <= ASKED_MOST, "the words of a step lie side by side");
 
-/* The kernel is known.  A function of its own, so that there is one pointer to what is known. */
+/* The kernel is known.  Functions of their own, so that there is one pointer to what is known, and so that a task
+ * before which none is held back pays nothing for these. */
+static inline __attribute__((always_inline)) int64_t skip_or(struct dist *d, struct known_kernel *known,
+                                                             const PTOTaskParam *params, int32_t count,
+                                                             submit_fn *other, bool has_held)
+{
+    const int32_t ranks = has_held ? 1 + d->held_count : 1;
+    if ((PTO_RARE_(!ptoi_known_step_is_there(&known->step, &d->asked, count, ranks)) &&
+         !ptoi_known_step_learn(d, known, params, count, ranks)) ||
+        !skip(d, known, params, count, has_held))
+        return other(&d->core->orch, known->kernel, params, count);
+    return d->number;
+}
+
 static __attribute__((noinline)) int64_t skip_known(struct dist *d, struct known_kernel *known,
                                                     const PTOTaskParam *params, int32_t count, submit_fn *other)
 {
-    const int32_t ranks = 1 + d->held_count;
-    if ((PTO_RARE_(!ptoi_known_step_is_there(&known->step, &d->asked, count, ranks)) &&
-         !ptoi_known_step_learn(d, known, params, count, ranks)) ||
-        !skip(d, known, params, count))
-        return other(&d->core->orch, known->kernel, params, count);
-    return d->number;
+    return skip_or(d, known, params, count, other, false);
+}
+
+static __attribute__((noinline)) int64_t skip_with_held(struct dist *d, struct known_kernel *known,
+                                                        const PTOTaskParam *params, int32_t count, submit_fn *other)
+{
+    return skip_or(d, known, params, count, other, true);
 }
 
 int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                        submit_fn *other)
 {
     if (kernel && params && ptoi_dist_may_skip(d)) {
-        struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
-        if (known) return (known->makes_buffers ? ptoi_dist_hold : skip_known)(d, known, params, count, other);
+        struct known_kernel *const known = &d->known.line[pto_kernel_line_(kernel)];
+        if (known->kernel == kernel)
+            return (known->makes_buffers  ? ptoi_dist_hold
+                    : d->held_count == 0 ? skip_known
+                                         : skip_with_held)(d, known, params, count, other);
     }
     return other(&d->core->orch, kernel, params, count);
 }

@@ -38,7 +38,7 @@ struct tensor {
     uint32_t buffer;             /* of the heap; 0: memory of the program */
     struct dist_source source;   /* of its first bytes, at the homes; read NULL: they are there */
     int64_t owned, touched;      /* bytes that this rank is the home of, and of the pages it has; negative: not yet */
-    struct tensor *next, **link; /* of those of the heap; or of those that are not used */
+    struct tensor *next;         /* of those that are not used */
 };
 
 /* Makes home_of_cell, if the tensor is settled and the table is small. */
