@@ -85,7 +85,6 @@ static void complete(struct dist *d, struct held *h)
         ptoi_orch_show(&d->core->orch, h->output[i]->buffer);
         complete_output(k, h->output[i]);
     }
-    h->kernel = like->kernel;
     h->like = NULL;
     h->common_home = NO_HOME;
 }

@@ -10,25 +10,25 @@
  * Invariant  they are the newest tasks of the program, in its order, so nothing comes between two of them.  They are
  *            the same on all ranks.  Lifetimes are held back only behind such tasks, and only while the program holds
  *            at most half of the heap, so they do not fill it.
- * Blocks     never.
+ * Blocks     ptoi_held_complete, while the ring of events is full.
  * Tests      test/wire/test_placement.c */
 #ifndef PTOI_HELD_H
 #define PTOI_HELD_H
 #include "place.h"
 
 struct held {
+    const PTOKernel *kernel;
     const PTOSite *site;
     int64_t number;         /* of the task */
     uint32_t first_tensor;  /* the number of its first output; those of the others follow */
     int32_t outputs, count; /* count: parameters */
     struct tensor *output[PTO_MAX_PARAMS];
     /* What its kernel's last task was like, which has not changed since; NULL: the task is complete.  Until then `task`
-     * and `kernel` are not there, and the parameters are those of the program, but have no extents and no `ref`. */
+     * is not there, and the parameters are those of the program, but have no extents and no `ref`. */
     struct known_kernel *like;
     int32_t reads, home[KNOWN_BOXES]; /* until then: of each tensor that it reads, and that lies on another rank */
     int32_t common_home;              /* until then: of them all; NO_HOME: they may have several */
-    const PTOKernel *kernel;
-    struct task task; /* its outputs are uses; of the parameters below */
+    struct task task;                 /* its outputs are uses; of the parameters below */
     PTOTaskParam params[PTO_TASK_PARAMS];
     void *base[PTO_TASK_PARAMS]; /* of an output, its `ref` */
     int64_t shape[PTO_TASK_PARAMS][PTO_MAX_RANK], stride[PTO_TASK_PARAMS][PTO_MAX_RANK];

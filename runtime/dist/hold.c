@@ -14,7 +14,8 @@
 /* A pass over the parameters. */
 struct pass {
     struct own_words own;
-    int32_t reads, outputs;
+    int32_t *home; /* of the next tensor that it reads */
+    int32_t outputs;
     int32_t usual, others;     /* where the kernel's last task ran; others: 0: that is the home of all that it reads */
     struct {
         const PTOTaskParam *param;
@@ -22,14 +23,13 @@ struct pass {
     } made[KNOWN_BOXES]; /* the new buffers */
 };
 
-static inline enum passed pass_read(const struct dist *d, struct pass *s, struct held *h, const PTOTaskParam *p,
-                                    struct known_box *known)
+static inline enum passed pass_read(const struct dist *d, struct pass *s, const PTOTaskParam *p, struct known_box *known)
 {
     if (PTO_RARE_(p->kind != PTO_PARAM_INPUT)) return CONCERNS_US;
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
     const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
     if (PTO_RARE_(home < 0 || home == d->me)) return CONCERNS_US;
-    h->home[s->reads++] = home;
+    *s->home++ = home;
     s->others |= home ^ s->usual;
     ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
     return PASSED;
@@ -56,24 +56,22 @@ static inline enum passed pass_number(struct pass *s, const PTOTaskParam *p, int
     return PASSED;
 }
 
-static inline enum passed pass(const struct dist *d, struct pass *s, struct held *h, const PTOTaskParam *params,
-                               int32_t count, struct known_kernel *known)
+static inline enum passed pass(const struct dist *d, struct pass *s, const PTOTaskParam *params, int32_t count,
+                               struct known_kernel *known)
 {
     struct known_box *box = known->box;
-    PTOTaskParam *copy = h->params;
-    for (const PTOTaskParam *p = params; p < params + count; p++, box++, copy++) {
+    for (const PTOTaskParam *p = params; p < params + count; p++, box++) {
         const uint32_t form = ptoi_known_form(p);
         enum passed passed;
         if (form == box->matrix && ptoi_known_box_is_matrix(box, p))
-            passed = pass_read(d, s, h, p, box);
+            passed = pass_read(d, s, p, box);
         else if (form == box->form)
-            passed = ptoi_known_box_is_like(box, p) ? pass_read(d, s, h, p, box) : HAS_OTHER_FORM;
+            passed = ptoi_known_box_is_like(box, p) ? pass_read(d, s, p, box) : HAS_OTHER_FORM;
         else if (form == box->made.form)
             passed = pass_made(s, p, &box->made);
         else
             passed = pass_number(s, p, (int32_t)(p - params), known);
         if (PTO_RARE_(passed != PASSED)) return passed;
-        *copy = *p;
     }
     return s->outputs > 0 ? PASSED : HAS_OTHER_FORM;
 }
@@ -118,10 +116,11 @@ static inline bool hold(struct dist *d, struct known_kernel *known, const PTOTas
     uint64_t *const begin = ptoi_ask_next(&d->asked);
     struct pass s;
     s.own = (struct own_words){.next = begin, .sum = known->step.sum};
-    s.reads = s.outputs = 0;
+    s.home = h->home;
+    s.outputs = 0;
     s.usual = known->usual;
     s.others = 0;
-    const enum passed passed = pass(d, &s, h, params, count, known);
+    const enum passed passed = pass(d, &s, params, count, known);
     if (PTO_RARE_(passed != PASSED)) {
         if (passed == HAS_OTHER_FORM) ptoi_known_step_forget(&known->step);
         return false;
@@ -130,9 +129,11 @@ static inline bool hold(struct dist *d, struct known_kernel *known, const PTOTas
     h->site = *d->core->orch.site;
     h->number = number;
     h->first_tensor = d->tensors;
+    h->kernel = known->kernel;
     h->like = known;
     h->count = count;
-    h->reads = s.reads;
+    memcpy(h->params, params, (size_t)count * sizeof *params);
+    h->reads = (int32_t)(s.home - h->home);
     h->common_home = s.others ? NO_HOME : s.usual;
     h->outputs = s.outputs;
     for (int32_t i = 0; i < s.outputs; i++)

@@ -195,7 +195,8 @@ uint32_t ptoi_orch_hidden_room(struct orchestrator *o, PTOScope scope, uint64_t 
     const int32_t owner = owner_of(o, scope);
     if (PTO_RARE_(owner < 0 || bytes > o->buffers.heap.ring_bytes || !o->buffers.may_hide || o->buffers.moved > 0))
         return 0;
-    const uint32_t buffer = ptoi_heap_try_alloc(&o->buffers.heap, owner, bytes, &at);
+    uint32_t buffer = ptoi_heap_try_near(&o->buffers.heap, owner, bytes, &at);
+    if (PTO_RARE_(buffer == 0)) buffer = ptoi_heap_try_alloc(&o->buffers.heap, owner, bytes, &at);
     if (PTO_RARE_(buffer == 0)) return 0;
     struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
     if (!name && *o->site) name = (*o->site)->text;
@@ -214,16 +215,28 @@ void ptoi_orch_show(struct orchestrator *o, uint32_t buffer)
     publish_open(o, buffer);
 }
 
+/* A hidden buffer ends.  false: it is not the newest of its chunk, or was moved, and is hidden no longer. */
+static bool take_hidden_back(struct orchestrator *o, uint32_t buffer)
+{
+    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    if (o->buffers.moved > 0 || !ptoi_heap_take_back(&o->buffers.heap, buffer, r->bytes)) {
+        ptoi_orch_show(o, buffer);
+        return false;
+    }
+    r->is_hidden = false;
+    return true;
+}
+
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     struct buffer_record *r = ptoi_record(&o->scopes, buffer);
-    if (PTO_RARE_(r->is_hidden)) ptoi_orch_show(o, buffer);
+    const bool was_hidden = PTO_RARE_(r->is_hidden) && take_hidden_back(o, buffer);
     ptoi_scope_disown(&o->scopes, buffer);
     o->buffers.moved -= r->at != r->place;
     if (ptoi_names_hold(&o->buffers.names, r->at)) ptoi_names_give_back(&o->buffers.names, r->at);
     if (o->buffers.outliving) ptoi_outliving_gone(o->buffers.outliving, buffer, r->bytes);
     if (o->recorded.history) ptoi_recorded_buffer_gone(o, buffer);
-    publish_release(o, buffer);
+    if (!was_hidden) publish_release(o, buffer);
 }
 
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, const char *name, void **buffer)
