@@ -16,14 +16,15 @@ struct pass {
     struct own_words own;
     int32_t *home; /* of the next tensor that it reads */
     int32_t outputs;
-    int32_t usual, others;     /* where the kernel's last task ran; others: 0: that is the home of all that it reads */
+    int32_t usual, others; /* where the kernel's last task ran; others: 0: that is the home of all that it reads */
     struct {
         const PTOTaskParam *param;
         const struct known_made *like;
     } made[KNOWN_BOXES]; /* the new buffers */
 };
 
-static inline enum passed pass_read(const struct dist *d, struct pass *s, const PTOTaskParam *p, struct known_box *known)
+static inline enum passed pass_read(const struct dist *d, struct pass *s, const PTOTaskParam *p,
+                                    struct known_box *known)
 {
     if (PTO_RARE_(p->kind != PTO_PARAM_INPUT)) return CONCERNS_US;
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);

@@ -166,8 +166,8 @@ static inline bool ptoi_known_box_is_matrix(const struct known_box *b, const PTO
 {
     const int64_t *const shape = p->shape, *const stride = p->stride, *const v = b->view;
     if (PTO_RARE_(p->buffer != b->base || !shape || !stride)) return false;
-    if (PTO_RARE_(((uint64_t)p->at >> FORM_AT_BITS) | (uint64_t)((shape[0] ^ v[0]) | (shape[1] ^ v[1]) |
-                                                                 (stride[0] ^ v[2]) | (stride[1] ^ v[3]))))
+    if (PTO_RARE_(((uint64_t)p->at >> FORM_AT_BITS) |
+                  (uint64_t)((shape[0] ^ v[0]) | (shape[1] ^ v[1]) | (stride[0] ^ v[2]) | (stride[1] ^ v[3]))))
         return false;
     return true;
 }

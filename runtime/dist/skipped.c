@@ -267,7 +267,7 @@ int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskPar
     if (kernel && params && ptoi_dist_may_skip(d)) {
         struct known_kernel *const known = &d->known.line[pto_kernel_line_(kernel)];
         if (known->kernel == kernel)
-            return (known->makes_buffers  ? ptoi_dist_hold
+            return (known->makes_buffers ? ptoi_dist_hold
                     : d->held_count == 0 ? skip_known
                                          : skip_with_held)(d, known, params, count, other);
     }

@@ -229,8 +229,7 @@ static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, i
 static bool does_read(const struct task *k, const struct held *h)
 {
     for (int32_t i = 0; i < k->uses; i++)
-        if (k->use[i].reads && k->use[i].tensor->number - h->first_tensor < (uint32_t)h->outputs)
-            return true;
+        if (k->use[i].reads && k->use[i].tensor->number - h->first_tensor < (uint32_t)h->outputs) return true;
     return false;
 }
 

@@ -58,8 +58,7 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
 /* Lays a buffer into the chunk that a depth is filling, which has room. */
 static inline uint32_t ptoi_heap_lay(struct heap *h, int32_t depth, uint64_t size, uint64_t *at)
 {
-    const uint32_t first = (uint32_t)h->open[depth], given = h->free_buffer,
-                   buffer = given ? given : ++h->fresh_buffer;
+    const uint32_t first = (uint32_t)h->open[depth], given = h->free_buffer, buffer = given ? given : ++h->fresh_buffer;
     struct heap_chunk *const c = &h->chunk[first];
     if (given) h->free_buffer = h->next_buffer[given - 1];
     *at = first * h->window->segment_bytes + c->used_bytes;
