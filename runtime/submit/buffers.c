@@ -202,7 +202,7 @@ uint32_t ptoi_orch_hidden_room(struct orchestrator *o, PTOScope scope, uint64_t 
     if (!name && *o->site) name = (*o->site)->text;
     describe_buffer(o, r, at, bytes, PTO_NO_BIRTH, name && name[0] == '&' ? name + 1 : name);
     r->maker = PTO_NO_MAKER;
-    r->is_hidden = true;
+    r->is_hidden = o->buffers.has_hidden = true;
     ptoi_scope_own(&o->scopes, owner, buffer);
     return buffer;
 }
@@ -215,8 +215,8 @@ void ptoi_orch_show(struct orchestrator *o, uint32_t buffer)
     publish_open(o, buffer);
 }
 
-/* A hidden buffer ends.  false: it is not the newest of its chunk, or was moved, and is hidden no longer. */
-static bool take_hidden_back(struct orchestrator *o, uint32_t buffer)
+/* A hidden buffer ends.  false: it is not the newest of its chunk, or was moved; it is hidden no longer. */
+static __attribute__((noinline)) bool let_hidden_go(struct orchestrator *o, uint32_t buffer)
 {
     struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
     if (o->buffers.moved > 0 || !ptoi_heap_take_back(&o->buffers.heap, buffer, r->bytes)) {
@@ -224,19 +224,20 @@ static bool take_hidden_back(struct orchestrator *o, uint32_t buffer)
         return false;
     }
     r->is_hidden = false;
+    ptoi_scope_disown(&o->scopes, buffer);
     return true;
 }
 
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     struct buffer_record *r = ptoi_record(&o->scopes, buffer);
-    const bool was_hidden = PTO_RARE_(r->is_hidden) && take_hidden_back(o, buffer);
+    if (PTO_RARE_(r->is_hidden) && let_hidden_go(o, buffer)) return;
     ptoi_scope_disown(&o->scopes, buffer);
     o->buffers.moved -= r->at != r->place;
     if (ptoi_names_hold(&o->buffers.names, r->at)) ptoi_names_give_back(&o->buffers.names, r->at);
     if (o->buffers.outliving) ptoi_outliving_gone(o->buffers.outliving, buffer, r->bytes);
     if (o->recorded.history) ptoi_recorded_buffer_gone(o, buffer);
-    if (!was_hidden) publish_release(o, buffer);
+    publish_release(o, buffer);
 }
 
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, const char *name, void **buffer)

@@ -44,7 +44,7 @@ static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
         s->first = 0;
     } else {
         while (s->first)
-            if (!try_end_hidden(o, s, s->first)) ptoi_orch_let_go(o, s->first);
+            if (!o->buffers.has_hidden || !try_end_hidden(o, s, s->first)) ptoi_orch_let_go(o, s->first);
     }
     if (o->flow.recorder && s->node != 0)
         ptoi_scope_tree_close(&o->flow.recorder->scopes, s->node, s[-1].node, ptoi_record_now(o->flow.recorder));
