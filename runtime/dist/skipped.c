@@ -101,6 +101,7 @@ static inline __attribute__((always_inline)) bool pass_made(const struct dist *d
         s->reads |= UINT32_C(1) << (d->held_count - 1);
         return true;
     }
+    if (kind == PTO_PARAM_OUTPUT) return false; /* it makes one */
     const struct skipped_made m = ptoi_dist_look_at_made(d, p, made);
     if (m.word == 0) return false;
     ptoi_dist_add_own(&s->own, m.word, made->key);

@@ -104,16 +104,42 @@ static void orchestrate(PTORuntime *rt, void *arg)
     }
 }
 
+/* The same kernel makes a buffer, writes it again, and makes another one, whose parameter names the first as well. */
+static void make_by_turns(PTORuntime *rt, void *arg)
+{
+    struct program *p = arg;
+    int64_t number = 0;
+    rng_state = 11;
+    for (int64_t n = 0; n < TASKS / 4; n++) {
+        void *made = NULL, *other = NULL;
+        PTOTaskParam makes[] = {PTO_INPUT(p->a, pick(0, TILES - 1) * WIDTH, PTO_ARRAY(PTO_F64, WIDTH)),
+                                PTO_OUTPUT(&made, 0, PTO_ARRAY(PTO_F64, WIDTH))};
+        PTOTaskParam params[] = {PTO_INPUT(NULL, 0, PTO_ARRAY(PTO_F64, WIDTH)),
+                                 PTO_INOUT(p->c, pick(0, TILES - 1) * WIDTH, PTO_ARRAY(PTO_F64, WIDTH)),
+                                 PTO_SCALAR(n % 5)};
+        pto_scope_begin(rt);
+        for (int turn = 0; turn < 3; turn++) {
+            if (turn == 2) makes[1].buffer = made, makes[1].ref = &other;
+            submit(rt, p, &copies, makes, 2, &number);
+            params[0].buffer = turn == 2 ? other : made;
+            if (!params[0].buffer) _exit(5);
+            submit(rt, p, &adds, params, 3, &number);
+        }
+        pto_scope_end(rt);
+    }
+}
+
 /* The results are those of one rank, and the ranks agree. */
-static struct shared *run(struct shared what)
+static struct shared *run_tasks(struct shared what, void (*tasks)(PTORuntime *rt, void *program))
 {
     static struct shared *s;
     if (!s) s = ranks_share(sizeof *s);
     *s = what;
     run_arrays((struct two_arrays){
-        .ranks = RANKS, .numbers = CELLS, .cell = WIDTH, .orchestrate = orchestrate, .shared = s, .result = s->result});
+        .ranks = RANKS, .numbers = CELLS, .cell = WIDTH, .orchestrate = tasks, .shared = s, .result = s->result});
     return s;
 }
+static struct shared *run(struct shared what) { return run_tasks(what, orchestrate); }
 
 TEST(a_task_of_which_a_rank_needs_nothing_is_skipped)
 {
@@ -175,4 +201,9 @@ TEST(memory_may_be_registered_between_a_maker_and_its_reader)
 {
     const struct shared *s = run((struct shared){.makes_buffers = true, .registers = true});
     for (int k = 0; k < RANKS; k++) EXPECT(s->skipped[k] > 0);
+}
+
+TEST(a_kernel_that_makes_and_writes_buffers_by_turns_is_right)
+{
+    run_tasks((struct shared){.makes_buffers = true}, make_by_turns);
 }
