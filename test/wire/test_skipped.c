@@ -105,7 +105,7 @@ static void orchestrate(PTORuntime *rt, void *arg)
 }
 
 /* The same kernel makes a buffer, writes it again, and makes another one, whose parameter names the first as well. */
-static void make_by_turns(PTORuntime *rt, void *arg)
+static void make_alternately(PTORuntime *rt, void *arg)
 {
     struct program *p = arg;
     int64_t number = 0;
@@ -118,10 +118,10 @@ static void make_by_turns(PTORuntime *rt, void *arg)
                                  PTO_INOUT(p->c, pick(0, TILES - 1) * WIDTH, PTO_ARRAY(PTO_F64, WIDTH)),
                                  PTO_SCALAR(n % 5)};
         pto_scope_begin(rt);
-        for (int turn = 0; turn < 3; turn++) {
-            if (turn == 2) makes[1].buffer = made, makes[1].ref = &other;
+        for (int use = 0; use < 3; use++) {
+            if (use == 2) makes[1].buffer = made, makes[1].ref = &other;
             submit(rt, p, &copies, makes, 2, &number);
-            params[0].buffer = turn == 2 ? other : made;
+            params[0].buffer = use == 2 ? other : made;
             if (!params[0].buffer) _exit(5);
             submit(rt, p, &adds, params, 3, &number);
         }
@@ -203,7 +203,7 @@ TEST(memory_may_be_registered_between_a_maker_and_its_reader)
     for (int k = 0; k < RANKS; k++) EXPECT(s->skipped[k] > 0);
 }
 
-TEST(a_kernel_that_makes_and_writes_buffers_by_turns_is_right)
+TEST(a_kernel_that_makes_and_writes_buffers_alternately_is_right)
 {
-    run_tasks((struct shared){.makes_buffers = true}, make_by_turns);
+    run_tasks((struct shared){.makes_buffers = true}, make_alternately);
 }
