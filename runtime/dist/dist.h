@@ -87,9 +87,9 @@ struct dist {
     struct plan *plan; /* NULL: there is a wire */
     struct transfers transfers;
     struct copies copies;
-    struct tensor **heap;    /* by buffer of the heap */
+    struct tensor **heap;    /* by buffer of the heap; its number is NO_TENSOR: the buffer has ended */
+    uint32_t buffers;        /* no later one has had a tensor */
     struct tensor **outside; /* by address */
-    struct tensor *alive;    /* of the heap */
     struct tensor *unused;
     int32_t outside_count, outside_room;
     uint32_t tensors; /* that were made */
@@ -186,6 +186,7 @@ bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero);
 /* All ranks have all of it; false: no memory, and the run has failed. */
 bool ptoi_dist_spread(struct dist *d, struct tensor *t);
 void ptoi_dist_forget(struct dist *d, uint32_t buffer); /* of the heap; 0: of nothing */
+void ptoi_dist_forget_scope(struct dist *d);            /* what the innermost owns */
 void ptoi_dist_forget_heap(struct dist *d);
 void ptoi_dist_forget_all(struct dist *d); /* the run has failed: nobody knows what the ranks have */
 /* Memory of the program; NULL: no memory, or other tensors lie there. */
@@ -193,8 +194,13 @@ struct tensor *ptoi_dist_add_outside(struct dist *d, const void *base, int64_t b
 /* NULL: no memory, and the run has failed. */
 struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home);
 /* The same of a buffer of the heap, a row-major array that no task has written: all of it will have one home. */
-struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, uint32_t buffer, int32_t rank,
-                                   int32_t unit, const int64_t *shape);
+struct tensor *ptoi_dist_add_whole(struct dist *d, char *base, uint32_t buffer, const struct known_made *made);
+/* Of a buffer of the heap; NULL: none. */
+static inline struct tensor *ptoi_dist_of_buffer(const struct dist *d, uint32_t buffer)
+{
+    struct tensor *const t = d->heap[buffer];
+    return t && t->number != NO_TENSOR ? t : NULL;
+}
 /* The tensor that has the byte; NULL: none. */
 struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address);
 void ptoi_dist_close_tensors(struct dist *d);

@@ -25,6 +25,76 @@ void ptoi_held_copy(struct held *h, const struct task *k)
     }
 }
 
+/* Extents and strides are those of the form, where the program has given any. */
+static void complete_extents(struct held *h, int32_t index, const int64_t *view)
+{
+    PTOTaskParam *const p = &h->params[index];
+    p->shape = copy_numbers(h->shape[index], p->shape ? view : NULL, p->rank);
+    p->stride = copy_numbers(h->stride[index], p->stride ? view + p->rank : NULL, p->rank);
+}
+
+static void complete_read(struct task *k, const struct known_box *box, const PTOTaskParam *p, int32_t home)
+{
+    struct use *const u = &k->use[k->uses++];
+    ptoi_known_box_write(box, (uint64_t)(box->first + p->at * box->step), &u->box);
+    u->tensor = box->tensor;
+    u->bytes = box->box_elements * box->tensor->home.unit;
+    u->home = home;
+    u->reads = true;
+    u->writes = false;
+}
+
+static void complete_output(struct task *k, struct tensor *t)
+{
+    struct use *const u = &k->use[k->uses++];
+    u->tensor = t;
+    u->bytes = t->bytes;
+    u->home = NO_HOME;
+    u->reads = false;
+    u->writes = true;
+    for (int32_t n = 0; n < t->home.rank; n++) u->box.low[n] = 0, u->box.high[n] = t->home.shape[n];
+}
+
+static void complete(struct dist *d, struct held *h)
+{
+    struct task *const k = &h->task;
+    const struct known_kernel *const like = h->like;
+    int32_t reads = 0, outputs = 0;
+    k->params = h->params;
+    k->count = h->count;
+    k->runs = NO_HOME;
+    k->uses = k->outputs = 0;
+    k->accumulator = -1;
+    k->writes_some = true;
+    k->writes_empty = false;
+    k->priority.kind = k->at.kind = 0;
+    for (int32_t i = 0; i < h->count; i++) {
+        PTOTaskParam *const p = &h->params[i];
+        if (p->kind == PTO_PARAM_INPUT) {
+            complete_read(k, &like->box[i], p, h->home[reads++]);
+            complete_extents(h, i, like->box[i].view);
+        } else if (p->kind == PTO_PARAM_OUTPUT) {
+            h->base[i] = h->output[outputs++]->base;
+            p->ref = &h->base[i];
+            complete_extents(h, i, like->box[i].made.view);
+        } else if (p->kind == PTO_PARAM_PRIORITY) {
+            k->priority = *p;
+        }
+    }
+    for (int32_t i = 0; i < h->outputs; i++) {
+        ptoi_orch_show(&d->core->orch, h->output[i]->buffer);
+        complete_output(k, h->output[i]);
+    }
+    h->like = NULL;
+    h->common_home = NO_HOME;
+}
+
+void ptoi_held_complete(struct dist *d)
+{
+    for (int32_t i = 0; i < d->held_count; i++)
+        if (d->held[i].like) complete(d, &d->held[i]);
+}
+
 /* ---- lifetimes --------------------------------------------------------------------------------------------------- */
 
 bool ptoi_held_has_room(const struct dist *d, uint64_t bytes)
@@ -49,9 +119,9 @@ static bool makes_for_outside(const struct dist *d)
 {
     const struct scope_stack *const s = &d->core->orch.scopes;
     for (int32_t i = 0; i < d->held_count; i++) {
-        const struct task *const k = &d->held[i].task;
-        for (int32_t n = k->uses; n > 0 && k->use[n - 1].writes; n--) {
-            const uint32_t buffer = k->use[n - 1].tensor->buffer;
+        const struct held *const h = &d->held[i];
+        for (int32_t n = 0; n < h->outputs; n++) {
+            const uint32_t buffer = h->output[n]->buffer;
             if (ptoi_record(s, buffer)->owner < s->depth && !ptoi_dist_has_released(d, buffer)) return true;
         }
     }

@@ -4,11 +4,13 @@
  *            held back, as it was read, with a copy of its parameters, until the program submits a task that writes
  *            anything else, or waits.  Its buffers exist already: the program names them.  Lifetimes that end
  *            meanwhile end with these tasks, in the order of the program, so that they place none of them.
+ *            Most such tasks are like the last one of their kernel and are skipped, hold.c.  Of these only what differs
+ *            is kept, and the task is completed when somebody has to read it.
  * Owner      the orchestrator; struct dist has them.
  * Invariant  they are the newest tasks of the program, in its order, so nothing comes between two of them.  They are
  *            the same on all ranks.  Lifetimes are held back only behind such tasks, and only while the program holds
  *            at most half of the heap, so they do not fill it.
- * Blocks     never.
+ * Blocks     ptoi_held_complete, while the ring of events is full.
  * Tests      test/wire/test_placement.c */
 #ifndef PTOI_HELD_H
 #define PTOI_HELD_H
@@ -17,9 +19,16 @@
 struct held {
     const PTOKernel *kernel;
     const PTOSite *site;
-    int64_t number;                    /* of the task */
-    uint32_t first_tensor, end_tensor; /* the numbers of its outputs */
-    struct task task;                  /* its outputs are uses; of the parameters below */
+    int64_t number;         /* of the task */
+    uint32_t first_tensor;  /* the number of its first output; those of the others follow */
+    int32_t outputs, count; /* count: parameters */
+    struct tensor *output[PTO_MAX_PARAMS];
+    /* What its kernel's last task was like, which has not changed since; NULL: the task is complete.  Until then `task`
+     * is not there, and the parameters are those of the program, but have no extents and no `ref`. */
+    struct known_kernel *like;
+    int32_t reads, home[KNOWN_BOXES]; /* until then: of each tensor that it reads, and that lies on another rank */
+    int32_t common_home;              /* until then: of them all; NO_HOME: they may have several */
+    struct task task;                 /* its outputs are uses; of the parameters below */
     PTOTaskParam params[PTO_TASK_PARAMS];
     void *base[PTO_TASK_PARAMS]; /* of an output, its `ref` */
     int64_t shape[PTO_TASK_PARAMS][PTO_MAX_RANK], stride[PTO_TASK_PARAMS][PTO_MAX_RANK];
@@ -27,6 +36,8 @@ struct held {
 
 /* Copies the task, whose outputs have their buffers and are uses. */
 void ptoi_held_copy(struct held *h, const struct task *k);
+/* Before somebody reads tasks that are held back, or changes what is known of a kernel: all are complete. */
+void ptoi_held_complete(struct dist *d);
 
 /* ---- lifetimes that end behind the newest of these tasks --------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKerne
     line->makes_buffers = false;
     line->usual = 0;
     ptoi_known_step_forget(&line->step);
-    for (int i = 0; i < KNOWN_BOXES; i++) line->box[i].form = NO_FORM;
+    for (int i = 0; i < KNOWN_BOXES; i++) ptoi_known_box_forget(&line->box[i]);
     return line;
 }
 
@@ -145,7 +145,7 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
                           const struct box *box)
 {
     const int64_t unit = p->rank == 0 ? p->bytes : pto_bytes_of_(p->type), home_unit = t->home.unit;
-    b->form = NO_FORM;
+    ptoi_known_box_forget(b);
     if (p->rank > FORM_RANK || (uint64_t)unit >> UNIT_BITS || unit % home_unit != 0 ||
         (base - t->base) % home_unit != 0 || t->home.first == NO_HOME)
         return;
@@ -165,4 +165,6 @@ void ptoi_known_box_learn(struct known_box *b, const PTOTaskParam *p, int32_t in
     make_items(b, p, index, &t->home, box);
     b->tensor = t;
     b->form = ptoi_known_form(p);
+    /* an array of the program has its number until the run ends */
+    if (p->rank == 2 && p->kind != PTO_PARAM_OUTPUT && t->buffer == 0) b->matrix = b->form;
 }

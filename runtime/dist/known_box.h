@@ -64,8 +64,18 @@ struct known_tiles {
 int32_t ptoi_view_item(uint64_t *word, int32_t index, int64_t unit, int32_t rank, const int64_t *shape,
                        const int64_t *stride, const struct distribution *home, const struct box *box);
 
+/* A buffer that a task makes, or reads or writes as a whole: a row-major array of one or two dimensions. */
+struct known_made {
+    uint32_t form;                      /* known_form() of the parameter; NO_FORM: it is none */
+    int32_t rank, unit;                 /* its dimensions, and the bytes of an element */
+    int64_t view[2 * FORM_RANK], bytes; /* its extents and strides */
+    uint64_t head, key;                 /* of the item of one that is there: but for its number; of that word */
+};
+
 struct known_box {
+    struct known_made made;
     uint32_t form;   /* known_form() of the parameter */
+    uint32_t matrix; /* the same where ptoi_known_box_is_matrix() may be asked, else NO_FORM */
     uint32_t number; /* of the tensor: a later one may have its place */
     const char *base;
     int64_t view[2 * FORM_RANK]; /* its extents and strides; shared/view_form.h */
@@ -82,11 +92,7 @@ struct known_box {
     struct known_axis axis[PTO_MAX_RANK]; /* the innermost first */
 };
 
-/* A buffer that a task makes, or reads or writes as a whole: a row-major array of one or two dimensions. */
-struct known_made {
-    uint32_t form; /* known_form() of the parameter */
-    int64_t view[2 * FORM_RANK], bytes;
-};
+static inline void ptoi_known_box_forget(struct known_box *b) { b->form = b->matrix = NO_FORM; }
 
 /* The words of its last task, see known_step.h. */
 enum { NOT_KNOWN = -1 };
@@ -95,7 +101,7 @@ struct known_step {
     int32_t ranks;                        /* how many it names: its own, and those of tasks that were held back */
     uint8_t kind[KNOWN_BOXES];            /* of each parameter; TENSOR_KIND and so on */
     uint64_t last_use;                    /* where the step's own words may begin at last */
-    uint64_t key[KNOWN_BOXES];            /* of the word of a parameter that is no box */
+    uint64_t key[KNOWN_BOXES];            /* of the word of a scalar */
     uint64_t first_word, words, own, sum; /* own: a bit for each word that a step has for itself; sum: of the others,
                                            * each times its key */
 };
@@ -108,7 +114,6 @@ struct known_kernel {
     bool makes_buffers; /* its last task did */
     int32_t usual;      /* the rank of its last task that was skipped, if there was one */
     struct known_step step;
-    struct known_made made[KNOWN_BOXES];
     struct known_box box[KNOWN_BOXES];
 };
 
@@ -153,10 +158,18 @@ static inline bool ptoi_known_box_is_like(const struct known_box *b, const PTOTa
         memcpy(&base, p->ref, sizeof base); /* a new one has no address yet */
     }
     if (base != b->base || b->tensor->number != b->number) return false;
-    if (p->rank != 2 || !p->shape || !p->stride) return ptoi_has_extents(b->view, p);
-    const int64_t *const v = b->view; /* tiles of matrices, at once */
-    return (((uint64_t)p->at >> FORM_AT_BITS) | (uint64_t)((p->shape[0] ^ v[0]) | (p->shape[1] ^ v[1]) |
-                                                           (p->stride[0] ^ v[2]) | (p->stride[1] ^ v[3]))) == 0;
+    return ptoi_has_extents(b->view, p);
+}
+/* The same of two dimensions of an array of the program, of which the task makes nothing; it is so mostly.  false: it
+ * has to be looked at. */
+static inline bool ptoi_known_box_is_matrix(const struct known_box *b, const PTOTaskParam *p)
+{
+    const int64_t *const shape = p->shape, *const stride = p->stride, *const v = b->view;
+    if (PTO_RARE_(p->buffer != b->base || !shape || !stride)) return false;
+    if (PTO_RARE_(((uint64_t)p->at >> FORM_AT_BITS) |
+                  (uint64_t)((shape[0] ^ v[0]) | (shape[1] ^ v[1]) | (stride[0] ^ v[2]) | (stride[1] ^ v[3]))))
+        return false;
+    return true;
 }
 /* The element of the tensor at which the view begins; NO_ELEMENT: it is not like the last one, or leaves the tensor. */
 static inline uint64_t ptoi_known_box_begin(const struct known_box *b, const PTOTaskParam *p)

@@ -43,10 +43,12 @@ static void add_ranks(struct form *f, int32_t ranks)
 
 /* ---- buffers that tasks make ------------------------------------------------------------------------------------- */
 
-static bool learn_made(struct known_made *m, const PTOTaskParam *p)
+static bool learn_made(struct known_made *m, const PTOTaskParam *p, int32_t index)
 {
     int64_t elements = 1;
     m->form = ptoi_known_form(p);
+    m->rank = p->rank;
+    m->head = asked_head(ASKED_BOX, index, p->rank + 1, p->kind, 0);
     if (p->rank < 1 || p->rank > FORM_RANK || !p->shape || p->type >= PTO_TYPE_COUNT || p->at != 0) return false;
     ptoi_form_extents(p, m->view);
     for (int n = 0; n < p->rank; n++) {
@@ -54,34 +56,30 @@ static bool learn_made(struct known_made *m, const PTOTaskParam *p)
         m->view[p->rank + n] = n + 1 < p->rank ? p->shape[n + 1] : 1;
         if (p->stride && p->stride[n] != m->view[p->rank + n]) return false;
     }
-    return !__builtin_mul_overflow(elements, pto_type_bytes((PTOType)p->type), &m->bytes);
+    m->unit = (int32_t)pto_type_bytes((PTOType)p->type);
+    return !__builtin_mul_overflow(elements, m->unit, &m->bytes);
 }
 
-bool ptoi_known_made_is(const struct known_made *m, const struct tensor *t)
+bool ptoi_known_made_is_any(const struct known_made *m, const struct tensor *t)
 {
-    const int32_t rank = (int32_t)(m->form >> 16 & 0xff);
-    if (t->bytes != m->bytes || t->home.rank != rank || t->home.unit != pto_type_bytes((PTOType)(m->form >> 8 & 0xff)))
-        return false;
-    for (int32_t n = 0; n < rank; n++)
+    if (t->bytes != m->bytes || t->home.rank != m->rank || t->home.unit != m->unit) return false;
+    for (int32_t n = 0; n < m->rank; n++)
         if (t->home.shape[n] != m->view[n] || t->home.cell[n] != m->view[n]) return false;
     return true;
 }
 
 bool ptoi_known_made_is_same(const struct known_made *a, const struct known_made *b)
 {
-    const int32_t rank = (int32_t)(a->form >> 16 & 0xff);
-    const PTOType type = (PTOType)(a->form >> 8 & 0xff), other = (PTOType)(b->form >> 8 & 0xff);
-    return rank == (int32_t)(b->form >> 16 & 0xff) && a->bytes == b->bytes &&
-           pto_type_bytes(type) == pto_type_bytes(other) &&
-           memcmp(a->view, b->view, (size_t)rank * sizeof *a->view) == 0;
+    return a->rank == b->rank && a->unit == b->unit && a->bytes == b->bytes &&
+           memcmp(a->view, b->view, (size_t)a->rank * sizeof *a->view) == 0;
 }
 
 static bool add_made(struct form *f, const PTOTaskParam *p, int32_t index)
 {
     struct known_step *const k = f->step;
-    struct known_made *const m = &f->kernel->made[index];
+    struct known_made *const m = &f->kernel->box[index].made;
     const bool is_new = p->kind == PTO_PARAM_OUTPUT;
-    if (!learn_made(m, p)) return false;
+    if (!learn_made(m, p, index)) return false;
     if (is_new) {
         void *base;
         if (!p->ref) return false;
@@ -92,16 +90,16 @@ static bool add_made(struct form *f, const PTOTaskParam *p, int32_t index)
     } else {
         const struct tensor *const t = ptoi_dist_tensor(f->dist, p->buffer);
         if (!t || t->buffer == 0 || t->base != p->buffer || !ptoi_known_made_is(m, t)) return false;
-        const uint64_t row = asked_row(asked_head(ASKED_BOX, index, p->rank + 1, p->kind, 0));
+        const uint64_t row = asked_row(m->head);
         k->kind[index] = MADE_KIND;
         k->own |= UINT64_C(1) << k->words;
-        k->key[index] = asked_key(row, 0);
+        m->key = asked_key(row, 0);
         add_head(f, row);
-        f->dist->asked.sum -= row * k->key[index]; /* the head has the number of the tensor: it is the step's own */
+        f->dist->asked.sum -= row * m->key; /* the head has the number of the tensor: it is the step's own */
     }
     for (int32_t n = 0; n < p->rank; n++) add(f, (uint64_t)m->view[n]);
     if (!is_new) add(f, 0);
-    f->kernel->box[index].form = NO_FORM; /* where there is a box, it is the form */
+    ptoi_known_box_forget(&f->kernel->box[index]); /* where there is a box, it is the form */
     return true;
 }
 
@@ -129,7 +127,7 @@ static bool add_param(struct form *f, const PTOTaskParam *p, int32_t index)
     const struct known_box *const box = &f->kernel->box[index];
     if (k->words + 2 + PTO_MAX_RANK > MOST_WORDS) return false;
     k->kind[index] = p->kind;
-    f->kernel->made[index].form = NO_FORM;
+    f->kernel->box[index].made.form = NO_FORM;
     switch (p->kind) {
     case PTO_PARAM_SCALAR:
         add_head(f, asked_head(ASKED_SCALAR, index, 1, 0, 0));

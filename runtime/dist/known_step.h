@@ -4,8 +4,8 @@
  *            executes them.  These are the numbers of a step (struct step); its other words stand once among those that
  *            are kept, and each step says where.
  * Owner      the orchestrator, for one run; a part of struct known_kernel.
- * Invariant  the parameters whose kinds are here, and whose tensors have the forms in known_kernel.box and .made, are
- *            words of that form.
+ * Invariant  the parameters whose kinds are here, and whose tensors have the forms in known_kernel.box, are words of
+ *            that form.
  * Tests      test/wire/test_skipped.c, test_ranks_failing.c */
 #ifndef PTOI_KNOWN_STEP_H
 #define PTOI_KNOWN_STEP_H
@@ -13,7 +13,7 @@
 
 enum {
     TENSOR_KIND = UINT8_MAX, /* of a parameter: as known_kernel.box says */
-    MADE_KIND = 254,         /* all of a buffer that a task has made, known_kernel.made */
+    MADE_KIND = 254,         /* all of a buffer that a task has made, known_box.made */
     NEW_KIND = 253           /* one that it makes, likewise */
 };
 /* For how many words after it a form is used; then it is written again, so it is kept as long as the steps are. */
@@ -37,11 +37,19 @@ bool ptoi_known_step_learn(struct dist *d, struct known_kernel *kernel, const PT
 /* Is the parameter, which has the form that is known, such a buffer as a whole? */
 static inline bool ptoi_known_made_is_like(const struct known_made *m, const PTOTaskParam *p)
 {
-    return p->at == 0 && ptoi_has_extents(m->view, p);
+    if (PTO_RARE_(p->at != 0 || !p->shape || p->shape[0] != m->view[0])) return false;
+    if (m->rank == 2 && p->shape[1] != m->view[1]) return false;
+    return !p->stride || ptoi_has_extents(m->view, p);
 }
 /* Have the two the same bytes, dimensions and elements? */
 bool ptoi_known_made_is_same(const struct known_made *a, const struct known_made *b);
 /* The tensor is such a buffer. */
-bool ptoi_known_made_is(const struct known_made *m, const struct tensor *t);
+bool ptoi_known_made_is_any(const struct known_made *m, const struct tensor *t);
+static inline bool ptoi_known_made_is(const struct known_made *m, const struct tensor *t)
+{
+    if (PTO_RARE_(!t->is_whole)) return ptoi_known_made_is_any(m, t);
+    return t->home.rank == m->rank && t->home.unit == m->unit && t->home.shape[0] == m->view[0] &&
+           (m->rank == 1 || t->home.shape[1] == m->view[1]);
+}
 
 #endif

@@ -24,6 +24,7 @@ static void take_new_use(struct dist *d, struct task *k, struct tensor *t, bool 
 {
     const struct box *box = &k->use[k->uses].box;
     int64_t begin = 0, elements = 1;
+    if (t->buffer) ptoi_orch_show(&d->core->orch, t->buffer);
     ptoi_ask_item(&d->asked, asked_head(ASKED_BOX, k->index, t->home.rank + 1, k->params[k->index].kind, t->number));
     for (int32_t i = 0; i < t->home.rank; i++) {
         const int64_t extent = box->high[i] - box->low[i];
@@ -132,7 +133,7 @@ static bool add_whole(struct dist *d, struct task *k)
         memcpy(&base, p->ref, sizeof base);
     }
     const uint32_t buffer = ptoi_orch_holder(&d->core->orch, base);
-    struct tensor *t = buffer ? d->heap[buffer] : NULL;
+    struct tensor *t = buffer ? ptoi_dist_of_buffer(d, buffer) : NULL;
     if (!t || t->base != base || t->home.rank != p->rank || t->home.unit != pto_type_bytes((PTOType)p->type))
         return false;
     struct use *const u = &k->use[k->uses];

@@ -31,10 +31,10 @@ __attribute__((noinline)) bool ptoi_dist_has_copies(const struct dist *d, const 
 }
 
 /* The task writes bytes of that home, of which no rank has copies.  false: the state of the tensor changes. */
-static inline bool write_tensor(struct skip *s, const PTOTaskParam *p, const struct tensor *t, int32_t home)
+static inline bool write_tensor(struct skip *s, uint8_t kind, const struct tensor *t, int32_t home)
 {
     if (t->is_everywhere || !t->is_written) return false;
-    if (PTO_RARE_(p->kind == PTO_PARAM_ACC && !s->accumulates)) {
+    if (PTO_RARE_(kind == PTO_PARAM_ACC && !s->accumulates)) {
         s->accumulates = true;
         s->runs = home; /* it is executed where the first accumulator lies */
     }
@@ -42,17 +42,19 @@ static inline bool write_tensor(struct skip *s, const PTOTaskParam *p, const str
     return true;
 }
 
-/* false: the tensor concerns this rank, or has to be looked at. */
-static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTaskParam *p, struct known_box *known)
+/* It has the form of the box.  false: the tensor concerns this rank, or has to be looked at. */
+static inline __attribute__((always_inline)) bool pass_tensor(const struct dist *d, struct skip *s,
+                                                              const PTOTaskParam *p, struct known_box *known)
 {
+    const uint8_t kind = (uint8_t)ptoi_known_form(p);
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
     const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
     if (PTO_RARE_(home < 0 || home == d->me)) return false;
     ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
     s->others |= home ^ s->usual;
-    if (p->kind == PTO_PARAM_INPUT) return true;
+    if (kind == PTO_PARAM_INPUT) return true;
     const struct tensor *const t = known->tensor;
-    return write_tensor(s, p, t, home) && !(t->copies.all.first && ptoi_dist_has_copies(d, known, begin));
+    return write_tensor(s, kind, t, home) && !(t->copies.all.first && ptoi_dist_has_copies(d, known, begin));
 }
 
 /* ---- buffers that tasks have made -------------------------------------------------------------------------------- */
@@ -61,16 +63,16 @@ static inline bool pass_tensor(const struct dist *d, struct skip *s, const PTOTa
 static const struct tensor *find_made(const struct dist *d, const void *base, int32_t *held)
 {
     for (*held = d->held_count; *held > 0; --*held) {
-        const struct task *const k = &d->held[*held - 1].task;
-        for (int32_t i = k->uses; i > 0 && k->use[i - 1].writes; i--)
-            if (k->use[i - 1].tensor->base == base) return k->use[i - 1].tensor;
+        const struct held *const h = &d->held[*held - 1];
+        for (int32_t i = 0; i < h->outputs; i++)
+            if (h->output[i]->base == base) return h->output[i];
     }
     const struct tensor *const t = ptoi_dist_tensor(d, base);
     return t && t->buffer && t->base == base ? t : NULL;
 }
 
 __attribute__((noinline)) struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p,
-                                                                     int32_t index, const struct known_made *known)
+                                                                     const struct known_made *known)
 {
     int32_t held;
     struct skipped_made m = {.word = 0, .home = NO_HOME, .reads = 0};
@@ -83,80 +85,103 @@ __attribute__((noinline)) struct skipped_made ptoi_dist_look_at_made(const struc
         const bool is_quiet = t->is_written && !t->is_everywhere && t->copies.all.first == 0;
         if (m.home < 0 || m.home == d->me || (p->kind != PTO_PARAM_INPUT && !is_quiet)) return m;
     }
-    m.word = asked_head(ASKED_BOX, index, t->home.rank + 1, p->kind, t->number);
+    m.word = known->head | (uint64_t)t->number << 32;
     return m;
 }
 
-static inline bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
-                             const struct known_kernel *known)
+static inline __attribute__((always_inline)) bool pass_made(const struct dist *d, struct skip *s, const PTOTaskParam *p,
+                                                            const struct known_made *made, bool has_held)
 {
-    const struct skipped_made m = ptoi_dist_look_at_made(d, p, index, &known->made[index]);
+    const struct held *const newest = has_held ? &d->held[d->held_count - 1] : NULL;
+    const uint8_t kind = (uint8_t)ptoi_known_form(p);
+    if (newest && newest->output[0]->base == p->buffer && kind == PTO_PARAM_INPUT) { /* as it is mostly */
+        const struct tensor *const t = newest->output[0];
+        if (PTO_RARE_(!ptoi_known_made_is(made, t))) return false;
+        ptoi_dist_add_own(&s->own, made->head | (uint64_t)t->number << 32, made->key);
+        s->reads |= UINT32_C(1) << (d->held_count - 1);
+        return true;
+    }
+    if (kind == PTO_PARAM_OUTPUT) return false; /* it makes one */
+    const struct skipped_made m = ptoi_dist_look_at_made(d, p, made);
     if (m.word == 0) return false;
-    ptoi_dist_add_own(&s->own, m.word, known->step.key[index]);
+    ptoi_dist_add_own(&s->own, m.word, made->key);
     s->reads |= m.reads;
     if (m.home == NO_HOME) return true;
     s->others |= m.home ^ s->usual;
-    if (p->kind != PTO_PARAM_INPUT && s->runs == NO_HOME) s->runs = m.home;
+    if (kind != PTO_PARAM_INPUT && s->runs == NO_HOME) s->runs = m.home;
+    return true;
+}
+
+/* Does this rank do nothing about a piece that the task of rank `runs` reads there? */
+static inline bool is_quiet(const struct dist *d, int32_t home, int32_t runs)
+{
+    return home == runs || !ptoi_copies_keep(&d->copies, home, runs);
+}
+
+/* The same of all pieces of a task that is held back, and that runs there. */
+static __attribute__((noinline)) bool is_held_quiet(const struct dist *d, const struct held *h, int32_t runs)
+{
+    if (h->like) {
+        for (int32_t i = 0; i < h->reads; i++)
+            if (!is_quiet(d, h->home[i], runs)) return false;
+        return true;
+    }
+    for (const struct use *u = h->task.use; u < h->task.use + h->task.uses && u->reads; u++)
+        if (u->home < 0 || u->home == d->me || !is_quiet(d, u->home, runs)) return false;
     return true;
 }
 
 /* The tasks that were held back are executed by the rank, too.  false: this rank has to do something for that. */
-static __attribute__((noinline)) bool are_quiet(const struct dist *d, uint32_t reads, int32_t runs)
+static inline bool are_quiet(const struct dist *d, uint32_t reads, int32_t runs)
 {
     if (reads + 1 != UINT32_C(1) << d->held_count) return false; /* some have another rank */
-    for (int32_t n = 0; n < d->held_count; n++) {
-        const struct task *const k = &d->held[n].task;
-        for (int32_t i = 0; i < k->uses && k->use[i].reads; i++) {
-            const int32_t home = k->use[i].home;
-            if (home < 0 || home == d->me || (home != runs && ptoi_copies_keep(&d->copies, home, runs))) return false;
-        }
-    }
+    for (const struct held *h = d->held; h < d->held + d->held_count; h++)
+        if (h->common_home != runs && !is_held_quiet(d, h, runs)) return false;
     return true;
 }
 
-static __attribute__((noinline)) void skip_held(struct dist *d, int32_t runs)
+/* They are the rank's, and the step names it for each of them. */
+static inline void skip_held(struct dist *d, struct skip *s)
 {
-    for (int32_t n = 0; n < d->held_count; n++) {
-        const struct task *const k = &d->held[n].task;
-        for (int32_t i = k->uses; i > 0 && k->use[i - 1].writes; i--) {
-            struct tensor *const t = k->use[i - 1].tensor;
-            t->home.first = runs;
-            t->is_written = true;
+    for (struct held *h = d->held; h < d->held + d->held_count; h++) {
+        ptoi_dist_add_own(&s->own, (uint64_t)s->runs, ptoi_known_step_rank_key());
+        if (h->like) h->like->usual = s->runs;
+        for (int32_t i = 0; i < h->outputs; i++) {
+            h->output[i]->home.first = s->runs;
+            h->output[i]->is_written = true;
         }
     }
-    d->tasks_of[runs] += d->held_count;
+    d->tasks_of[s->runs] += d->held_count;
     d->held_count = 0;
 }
 
 /* ---- the task ---------------------------------------------------------------------------------------------------- */
 
-/* A parameter that is not like the last box; the words of the form say what it was. */
-static inline enum passed pass_other(const struct dist *d, struct skip *s, const PTOTaskParam *p, int32_t index,
-                                     const struct known_kernel *known)
+/* A parameter that is no tensor; the words of the form say what it was. */
+static inline bool pass_number(struct skip *s, const PTOTaskParam *p, int32_t index, const struct known_kernel *known)
 {
-    const uint8_t kind = known->step.kind[index];
-    if (kind == MADE_KIND) {
-        const struct known_made *const m = &known->made[index];
-        if (ptoi_known_form(p) != m->form || !ptoi_known_made_is_like(m, p)) return HAS_OTHER_FORM;
-        return pass_made(d, s, p, index, known) ? PASSED : CONCERNS_US;
-    }
-    if (p->kind != kind) return HAS_OTHER_FORM;
-    if (kind == PTO_PARAM_SCALAR) ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[index]);
-    return PASSED;
+    if (p->kind != known->step.kind[index]) return false;
+    if (p->kind == PTO_PARAM_SCALAR) ptoi_dist_add_own(&s->own, (uint64_t)p->value.i64, known->step.key[index]);
+    return true;
 }
 
 /* CONCERNS_US: it may be no task to skip, as far as its parameters say. */
-static inline enum passed pass(const struct dist *d, struct skip *s, const PTOTaskParam *params, int32_t count,
-                               struct known_kernel *known)
+static inline __attribute__((always_inline)) enum passed pass(const struct dist *d, struct skip *s,
+                                                              const PTOTaskParam *params, int32_t count,
+                                                              struct known_kernel *known, bool has_held)
 {
     struct known_box *box = known->box;
     for (const PTOTaskParam *p = params; p < params + count; p++, box++) {
-        if (ptoi_known_form(p) == box->form) {
-            if (PTO_RARE_(!ptoi_known_box_is_like(box, p))) return HAS_OTHER_FORM;
+        const uint32_t form = ptoi_known_form(p);
+        const bool is_like = form == box->matrix && ptoi_known_box_is_matrix(box, p);
+        if (is_like || form == box->form) {
+            if (!is_like && !ptoi_known_box_is_like(box, p)) return HAS_OTHER_FORM;
             if (!pass_tensor(d, s, p, box)) return CONCERNS_US;
-        } else {
-            const enum passed passed = pass_other(d, s, p, (int32_t)(p - params), known);
-            if (PTO_RARE_(passed != PASSED)) return passed;
+        } else if (form == box->made.form) {
+            if (PTO_RARE_(!ptoi_known_made_is_like(&box->made, p))) return HAS_OTHER_FORM;
+            if (!pass_made(d, s, p, &box->made, has_held)) return CONCERNS_US;
+        } else if (!pass_number(s, p, (int32_t)(p - params), known)) {
+            return HAS_OTHER_FORM;
         }
     }
     return PASSED;
@@ -180,8 +205,9 @@ static __attribute__((noinline)) bool is_message(const struct dist *d, const PTO
     return false;
 }
 
-/* false: it has to be looked at. */
-static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count)
+/* has_held: tasks are held back.  false: it has to be looked at. */
+static inline __attribute__((always_inline)) bool skip(struct dist *d, struct known_kernel *known,
+                                                       const PTOTaskParam *params, int32_t count, bool has_held)
 {
     struct skip s;
     uint64_t *const own = ptoi_ask_next(&d->asked);
@@ -191,17 +217,15 @@ static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTas
     s.others = 0;
     s.accumulates = false;
     s.reads = 0;
-    const enum passed passed = pass(d, &s, params, count, known);
+    const enum passed passed = pass(d, &s, params, count, known, has_held);
     if (PTO_RARE_(passed != PASSED)) {
         if (passed == HAS_OTHER_FORM) ptoi_known_step_forget(&known->step);
         return false;
     }
     if (s.runs == NO_HOME || (s.others && is_message(d, params, count, known, s.runs))) return false;
-    if (PTO_RARE_(d->held_count > 0)) {
+    if (has_held) {
         if (!are_quiet(d, s.reads, s.runs)) return false;
-        for (int32_t n = 0; n < d->held_count; n++)
-            ptoi_dist_add_own(&s.own, (uint64_t)s.runs, ptoi_known_step_rank_key());
-        skip_held(d, s.runs);
+        skip_held(d, &s);
     }
     known->usual = s.runs;
     ptoi_dist_add_own(&s.own, (uint64_t)s.runs, ptoi_known_step_rank_key());
@@ -212,30 +236,41 @@ static inline bool skip(struct dist *d, struct known_kernel *known, const PTOTas
 
 _Static_assert(KNOWN_BOXES + 1 + HELD_TASKS <= ASKED_MOST, "the words of a step lie side by side");
 
-/* The kernel is known.  Functions of their own, so that there is one pointer to what is known. */
-static __attribute__((noinline)) int64_t skip_known(struct dist *d, struct known_kernel *known,
-                                                    const PTOTaskParam *params, int32_t count, submit_fn *other)
+/* The kernel is known.  Functions of their own, so that there is one pointer to what is known, and so that a task
+ * before which none is held back pays nothing for these. */
+static inline __attribute__((always_inline)) int64_t skip_or(struct dist *d, struct known_kernel *known,
+                                                             const PTOTaskParam *params, int32_t count,
+                                                             submit_fn *other, bool has_held)
 {
-    const int32_t ranks = 1 + d->held_count;
+    const int32_t ranks = has_held ? 1 + d->held_count : 1;
     if ((PTO_RARE_(!ptoi_known_step_is_there(&known->step, &d->asked, count, ranks)) &&
          !ptoi_known_step_learn(d, known, params, count, ranks)) ||
-        !skip(d, known, params, count))
+        !skip(d, known, params, count, has_held))
         return other(&d->core->orch, known->kernel, params, count);
     return d->number;
 }
 
-static __attribute__((noinline)) int64_t hold_known(struct dist *d, struct known_kernel *known,
+static __attribute__((noinline)) int64_t skip_known(struct dist *d, struct known_kernel *known,
                                                     const PTOTaskParam *params, int32_t count, submit_fn *other)
 {
-    return ptoi_dist_hold(d, known, params, count) ? d->number : other(&d->core->orch, known->kernel, params, count);
+    return skip_or(d, known, params, count, other, false);
+}
+
+static __attribute__((noinline)) int64_t skip_with_held(struct dist *d, struct known_kernel *known,
+                                                        const PTOTaskParam *params, int32_t count, submit_fn *other)
+{
+    return skip_or(d, known, params, count, other, true);
 }
 
 int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                        submit_fn *other)
 {
     if (kernel && params && ptoi_dist_may_skip(d)) {
-        struct known_kernel *const known = ptoi_known_boxes_of(&d->known, kernel);
-        if (known) return (known->makes_buffers ? hold_known : skip_known)(d, known, params, count, other);
+        struct known_kernel *const known = &d->known.line[pto_kernel_line_(kernel)];
+        if (known->kernel == kernel)
+            return (known->makes_buffers ? ptoi_dist_hold
+                    : d->held_count == 0 ? skip_known
+                                         : skip_with_held)(d, known, params, count, other);
     }
     return other(&d->core->orch, kernel, params, count);
 }

@@ -10,8 +10,10 @@
 #include "submit/failing.h"
 
 /* hold.c: the task makes buffers, and its other tensors are like those of the kernel's last task and lie elsewhere: it
- * is held back (held.h), with the number d->number.  false: it has to be looked at, or the run has failed. */
-bool ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count);
+ * is held back (held.h); its number, which is d->number.  Else it has to be looked at, or the run has failed, and
+ * `other` submits it. */
+int64_t ptoi_dist_hold(struct dist *d, struct known_kernel *known, const PTOTaskParam *params, int32_t count,
+                       submit_fn *other);
 
 /* skipped.c: may a rank have copies of what the task writes there? */
 bool ptoi_dist_has_copies(const struct dist *d, const struct known_box *known, uint64_t begin);
@@ -22,8 +24,7 @@ struct skipped_made {
     uint32_t reads;
 };
 /* Of a parameter that is like the last one. */
-struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p, int32_t index,
-                                           const struct known_made *known);
+struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p, const struct known_made *known);
 
 /* false: something has to be done before the next task. */
 static inline bool ptoi_dist_may_skip(const struct dist *d)

@@ -139,20 +139,19 @@ static const struct own_buffer *find_own(const struct skipped_loop *l, const PTO
 static bool add_made(struct skipped_loop *l, const PTOTaskParam *p, int64_t step, int32_t index,
                      const struct known_kernel *known)
 {
-    const struct known_made *const form = &known->made[index];
+    const struct known_made *const form = &known->box[index].made;
     const struct own_buffer *const own = p->ref ? find_own(l, p) : NULL;
-    const uint64_t key = known->step.key[index];
     if (step != 0 || ptoi_known_form(p) != form->form || !ptoi_known_made_is_like(form, p)) return false;
     if (own) {
         if (!ptoi_known_made_is_same(form, own->known)) return false;
         const uint64_t number = l->d->tensors + (uint64_t)(own - l->buffer);
-        add(l, OWN, p, key, asked_head(ASKED_BOX, index, p->rank + 1, p->kind, (uint32_t)number), 0)->maker =
+        add(l, OWN, p, form->key, asked_head(ASKED_BOX, index, p->rank + 1, p->kind, (uint32_t)number), 0)->maker =
             own->maker; /* its step is the number of buffers, when these are known */
         return true;
     }
-    const struct skipped_made m = ptoi_dist_look_at_made(l->d, p, index, form);
+    const struct skipped_made m = ptoi_dist_look_at_made(l->d, p, form);
     if (m.word == 0) return false;
-    add(l, BEFORE, p, key, m.word, 0)->home = m.home;
+    add(l, BEFORE, p, form->key, m.word, 0)->home = m.home;
     return true;
 }
 
@@ -184,7 +183,7 @@ static bool add_param(struct skipped_loop *l, int32_t call, int32_t index)
     switch (kind) {
     case TENSOR_KIND: return add_tile(l, p, step, &known->box[index]);
     case MADE_KIND: return add_made(l, p, step, index, known);
-    case NEW_KIND: return add_own(l, &c->params[index], step, call, &known->made[index]);
+    case NEW_KIND: return add_own(l, &c->params[index], step, call, &known->box[index].made);
     case PTO_PARAM_SCALAR: return add_number(l, p, step, known->step.key[index]);
     default: return kind == PTO_PARAM_PRIORITY && p->kind == kind;
     }

@@ -215,10 +215,13 @@ static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, i
     h->first_tensor = d->tensors;
     k->runs = NO_HOME;
     status = own_outputs(d, k, number);
-    h->end_tensor = d->tensors;
     if (status != PTO_OK) return status;
+    h->outputs = k->outputs;
+    for (int32_t i = 0; i < k->outputs; i++) h->output[i] = k->output[i].tensor;
     use_outputs(k);
     ptoi_held_copy(h, k);
+    h->like = NULL;
+    h->common_home = NO_HOME;
     d->held_count++;
     return PTO_OK;
 }
@@ -226,8 +229,7 @@ static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, i
 static bool does_read(const struct task *k, const struct held *h)
 {
     for (int32_t i = 0; i < k->uses; i++)
-        if (k->use[i].reads && k->use[i].tensor->number >= h->first_tensor && k->use[i].tensor->number < h->end_tensor)
-            return true;
+        if (k->use[i].reads && k->use[i].tensor->number - h->first_tensor < (uint32_t)h->outputs) return true;
     return false;
 }
 
@@ -295,6 +297,7 @@ PTOStatus ptoi_dist_flush(struct dist *d)
 {
     if (ptoi_orch_has_failed(&d->core->orch)) d->held_count = d->ends_count = 0;
     if (d->held_count == 0) return PTO_OK;
+    ptoi_held_complete(d);
     ptoi_dist_begin_step(d);
     place_held(d, NULL, NO_HOME);
     ptoi_dist_end_step(d, NULL);
@@ -323,6 +326,7 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     if (!is_valid(kernel, params, count)) return ptoi_dist_submit_here(d, kernel, params, count);
     if (!ptoi_dist_compare(d)) return ptoi_final_status(d->core->run_status);
     if (d->ends_count > 0 && names_ended(d, params, count)) ptoi_dist_flush(d); /* it is refused below */
+    ptoi_held_complete(d);
     ptoi_dist_meets(d, true); /* what is wrong with the parameters is wrong on all ranks */
     PTOStatus status = ptoi_dist_read_params(d, &k, kernel, params, count);
     ptoi_dist_meets(d, false);
@@ -373,10 +377,11 @@ void ptoi_dist_makes_room(struct dist *d, uint64_t bytes)
 
 void ptoi_dist_scope_ends(struct dist *d)
 {
-    const struct scope_stack *s = &d->core->orch.scopes;
-    if (ptoi_held_end_scope(d)) return;
-    ptoi_dist_flush(d); /* likewise */
-    for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) ptoi_dist_forget(d, b);
+    if (d->held_count > 0) {
+        if (ptoi_held_end_scope(d)) return;
+        ptoi_dist_flush(d); /* likewise */
+    }
+    ptoi_dist_forget_scope(d);
 }
 
 /* ---- the program waits ------------------------------------------------------------------------------------------- */
@@ -387,6 +392,7 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     const PTOStatus flushed = ptoi_dist_flush(d);
     struct tensor *t = offset < 0 ? NULL : ptoi_dist_tensor(d, buffer);
     const int64_t from = t ? (const char *)buffer + offset - t->base : 0;
+    if (t && t->buffer) ptoi_orch_show(&d->core->orch, t->buffer);
     if (ptoi_orch_has_failed(&d->core->orch) || !t || bytes <= 0 || from + bytes > t->bytes) {
         ptoi_dist_meets(d, true); /* likewise */
         const PTOStatus refused = d->local.await(d->rt, buffer, offset, bytes, for_writing);

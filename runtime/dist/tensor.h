@@ -28,16 +28,17 @@ struct tensor {
     bool is_written;    /* by a task */
     bool is_lent;       /* rank 0 has yet to send what the others cannot read */
     bool is_awaited;    /* the program may look at copies of it */
+    bool is_whole;      /* it is one cell, by ptoi_dist_add_whole */
+    bool is_counted;    /* touched.c: in this run; then, when it has ended, owned and touched: */
     char *base;
     int64_t bytes;
     struct distribution home;
     struct tensor_copies copies;
-    uint16_t *home_of_cell;      /* of whole cells, in row-major order; NULL: not made.  Of the tensor, settled */
-    uint32_t buffer;             /* of the heap; 0: memory of the program */
-    struct dist_source source;   /* of its first bytes, at the homes; read NULL: they are there */
-    bool is_counted;             /* touched.c: in this run; then, when it has ended: */
-    int64_t owned, touched;      /* bytes that this rank is the home of, and of the pages it has; negative: not yet */
-    struct tensor *next, **link; /* of those of the heap; or of those that are not used */
+    uint16_t *home_of_cell;    /* of whole cells, in row-major order; NULL: not made.  Of the tensor, settled */
+    uint32_t buffer;           /* of the heap; 0: memory of the program */
+    struct dist_source source; /* of its first bytes, at the homes; read NULL: they are there */
+    int64_t owned, touched;    /* bytes that this rank is the home of, and of the pages it has; negative: not yet */
+    struct tensor *next;       /* of those that are not used */
 };
 
 /* Makes home_of_cell, if the tensor is settled and the table is small. */

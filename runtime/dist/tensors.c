@@ -2,44 +2,48 @@
  *
  * Idea       a buffer of the heap is found by its number there, memory of the program by its address.  A rank that does
  *            not execute the producer of an output allocates it too: that gives it an address and no memory.
+ * Invariant  a buffer's tensor is that of its number: where the buffer has ended it waits there for the next one.
  * Tests      test/wire */
 #include "dist.h"
 #include "submit/failing.h"
 #include <stdlib.h>
 #include <string.h>
 
-static struct tensor *take_tensor(struct dist *d)
-{
-    struct tensor *t = d->unused;
-    if (!t) return calloc(1, sizeof *t);
-    d->unused = t->next;
-    return t;
-}
-
-static void give_tensor(struct dist *d, struct tensor *t)
-{
-    free(t->home_of_cell);
-    t->home_of_cell = NULL;
-    ptoi_copies_end(&d->copies, &t->copies);
-    t->number = NO_TENSOR;
-    t->next = d->unused;
-    d->unused = t;
-}
-
 static void fail_memory(struct dist *d)
 {
     ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
 }
 
-static struct tensor *make(struct dist *d, const void *base, int64_t bytes, const struct distribution *home)
+static struct tensor *take_tensor(struct dist *d)
 {
-    struct tensor *t = take_tensor(d);
-    if (!t) {
-        fail_memory(d);
-        return NULL;
-    }
-    *t = (struct tensor){.number = d->tensors++, .base = (char *)(uintptr_t)base, .bytes = bytes, .home = *home};
+    struct tensor *t = d->unused;
+    if (t)
+        d->unused = t->next;
+    else
+        t = calloc(1, sizeof *t);
+    if (!t) fail_memory(d);
     return t;
+}
+
+/* Nothing belongs to it any longer. */
+static inline void end_tensor(struct dist *d, struct tensor *t)
+{
+    if (t->home_of_cell) free(t->home_of_cell);
+    t->home_of_cell = NULL;
+    if (t->copies.all.first) ptoi_copies_end(&d->copies, &t->copies);
+    t->number = NO_TENSOR;
+}
+
+static void give_tensor(struct dist *d, struct tensor *t)
+{
+    end_tensor(d, t);
+    t->next = d->unused;
+    d->unused = t;
+}
+
+static void make(struct dist *d, struct tensor *t, const void *base, int64_t bytes, const struct distribution *home)
+{
+    *t = (struct tensor){.number = d->tensors++, .base = (char *)(uintptr_t)base, .bytes = bytes, .home = *home};
 }
 
 enum { CELLS_IN_TABLE = 1 << 16 };
@@ -70,60 +74,71 @@ bool ptoi_dist_spread(struct dist *d, struct tensor *t)
 
 /* ---- the heap ---------------------------------------------------------------------------------------------------- */
 
-void ptoi_dist_forget(struct dist *d, uint32_t buffer)
+static inline void forget(struct dist *d, uint32_t buffer)
 {
-    struct tensor *t = buffer ? d->heap[buffer] : NULL;
-    if (!t) return;
-    d->heap[buffer] = NULL;
-    *t->link = t->next;
-    if (t->next) t->next->link = t->link;
-    give_tensor(d, t);
+    struct tensor *const t = d->heap[buffer];
+    if (t && t->number != NO_TENSOR) end_tensor(d, t);
 }
 
-static void give_to_buffer(struct dist *d, struct tensor *t, uint32_t buffer)
+void ptoi_dist_forget(struct dist *d, uint32_t buffer)
 {
-    ptoi_dist_forget(d, buffer);
+    if (buffer) forget(d, buffer);
+}
+
+void ptoi_dist_forget_scope(struct dist *d)
+{
+    const struct scope_stack *const s = &d->core->orch.scopes;
+    for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) forget(d, b);
+}
+
+static __attribute__((noinline)) struct tensor *take_for_buffer(struct dist *d, uint32_t buffer)
+{
+    struct tensor *const t = take_tensor(d);
+    if (!t) return NULL;
+    *t = (struct tensor){.buffer = buffer};
     d->heap[buffer] = t;
-    t->buffer = buffer;
-    t->next = d->alive;
-    t->link = &d->alive;
-    if (t->next) t->next->link = &t->next;
-    d->alive = t;
+    if (buffer > d->buffers) d->buffers = buffer;
+    return t;
+}
+
+/* A tensor for the buffer, which has ended; NULL: no memory. */
+static inline struct tensor *tensor_for(struct dist *d, uint32_t buffer)
+{
+    if (PTO_RARE_(!d->heap[buffer])) return take_for_buffer(d, buffer);
+    forget(d, buffer);
+    return d->heap[buffer];
 }
 
 struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home)
 {
-    struct tensor *t = make(d, base, bytes, home);
-    if (t) give_to_buffer(d, t, ptoi_orch_holder(&d->core->orch, base));
+    const uint32_t buffer = ptoi_orch_holder(&d->core->orch, base);
+    struct tensor *const t = tensor_for(d, buffer);
+    if (!t) return NULL;
+    make(d, t, base, bytes, home);
+    t->buffer = buffer;
     return t;
 }
 
-/* Members of dimensions that it has not are not set: many such tensors are made. */
-struct tensor *ptoi_dist_add_whole(struct dist *d, void *base, int64_t bytes, uint32_t buffer, int32_t rank,
-                                   int32_t unit, const int64_t *shape)
+/* Members of dimensions that it has not are not set, nor what no tensor of a buffer has when it has ended: many such
+ * tensors are made. */
+struct tensor *ptoi_dist_add_whole(struct dist *d, char *base, uint32_t buffer, const struct known_made *made)
 {
-    struct tensor *const t = take_tensor(d);
-    if (!t) {
-        fail_memory(d);
-        return NULL;
-    }
+    struct tensor *const t = tensor_for(d, buffer);
+    if (PTO_RARE_(!t)) return NULL;
     t->number = d->tensors++;
     t->is_everywhere = t->is_written = t->is_lent = t->is_awaited = t->is_counted = false;
-    t->is_settled = true;
+    t->is_settled = t->is_whole = true;
     t->base = base;
-    t->bytes = bytes;
-    t->home.rank = rank;
-    t->home.unit = unit;
+    t->bytes = made->bytes;
+    t->home.rank = made->rank;
+    t->home.unit = made->unit;
     t->home.first = NO_HOME;
-    for (int32_t k = 0; k < rank; k++) {
-        t->home.shape[k] = t->home.cell[k] = shape[k];
-        t->home.grid[k] = 1;
+    t->home.shape[0] = t->home.cell[0] = made->view[0];
+    t->home.grid[0] = 1;
+    if (made->rank == 2) {
+        t->home.shape[1] = t->home.cell[1] = made->view[1];
+        t->home.grid[1] = 1;
     }
-    t->copies = (struct tensor_copies){0};
-    t->home_of_cell = NULL;
-    t->source = (struct dist_source){0};
-    t->owned = t->touched = 0;
-    give_to_buffer(d, t, buffer);
     return t;
 }
 
@@ -137,7 +152,7 @@ bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero)
 
 void ptoi_dist_forget_heap(struct dist *d)
 {
-    while (d->alive) ptoi_dist_forget(d, d->alive->buffer);
+    for (uint32_t b = 1; b <= d->buffers; b++) forget(d, b);
 }
 
 /* ---- memory of the program --------------------------------------------------------------------------------------- */
@@ -159,7 +174,7 @@ static int32_t place_of(const struct dist *d, const char *address)
 struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address)
 {
     const uint32_t buffer = ptoi_orch_holder(&d->core->orch, address);
-    if (buffer) return d->heap[buffer];
+    if (buffer) return ptoi_dist_of_buffer(d, buffer);
     const int32_t at = place_of(d, address);
     return at < d->outside_count && d->outside[at]->base <= (const char *)address ? d->outside[at] : NULL;
 }
@@ -175,8 +190,9 @@ struct tensor *ptoi_dist_add_outside(struct dist *d, const void *base, int64_t b
         d->outside = outside;
         d->outside_room = room;
     }
-    struct tensor *t = make(d, base, bytes, home);
+    struct tensor *t = take_tensor(d);
     if (!t) return NULL;
+    make(d, t, base, bytes, home);
     memmove(&d->outside[at + 1], &d->outside[at], (size_t)(d->outside_count++ - at) * sizeof(struct tensor *));
     d->outside[at] = t;
     return t;
@@ -215,6 +231,8 @@ void ptoi_dist_forget_all(struct dist *d)
 void ptoi_dist_close_tensors(struct dist *d)
 {
     ptoi_dist_forget_all(d);
+    for (uint32_t b = 1; b <= d->buffers; b++) free(d->heap[b]);
+    d->buffers = 0;
     free(d->outside);
     while (d->unused) {
         struct tensor *t = d->unused;

@@ -64,14 +64,6 @@ static void give_back(struct heap *h, uint32_t chunk)
 
 uint64_t ptoi_heap_buffers_max(const struct window *w) { return w->heap_bytes / PTO_GRANULE; }
 
-static uint32_t take_number(struct heap *h)
-{
-    uint32_t b = h->free_buffer;
-    if (b == 0) return ++h->fresh_buffer;
-    h->free_buffer = h->next_buffer[b - 1];
-    return b;
-}
-
 /* Most of it is never touched. */
 static uint64_t cut_arrays(struct heap *h, char *memory)
 {
@@ -328,22 +320,6 @@ static int32_t find_room(struct heap *h, int32_t depth, uint64_t size)
     return depth;
 }
 
-/* Lays a buffer into the chunk that a depth is filling, which has room. */
-static inline uint32_t lay_buffer(struct heap *h, int32_t depth, uint64_t size, uint64_t *at)
-{
-    const uint32_t first = (uint32_t)h->open[depth], buffer = take_number(h);
-    struct heap_chunk *c = &h->chunk[first];
-    *at = first * h->window->segment_bytes + c->used_bytes;
-    c->used_bytes += size;
-    c->made++;
-    *window_chunk(h->window, buffer) = first; /* published by [TASK] or [EVENT] */
-    h->next_buffer[buffer - 1] = c->first_buffer;
-    c->first_buffer = buffer;
-    h->used_bytes += size;
-    h->made_since_sweep++;
-    return buffer;
-}
-
 static __attribute__((noinline)) uint32_t try_all(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
 {
     const uint64_t size = size_of(h, bytes);
@@ -351,7 +327,7 @@ static __attribute__((noinline)) uint32_t try_all(struct heap *h, int32_t depth,
     const int32_t room = find_room(h, depth, size);
     if (room < 0) return 0;
     h->lender[depth] = room;
-    const uint32_t buffer = lay_buffer(h, room, size, at);
+    const uint32_t buffer = ptoi_heap_lay(h, room, size, at);
     if (h->checked_base) {
         h->guard_at[buffer - 1] = *at + bytes;
         ptoi_guard_write(h->checked_base + *at + bytes, buffer);
@@ -371,7 +347,7 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     if (is_consumed(h, (uint32_t)h->open[depth])) forget_buffers(h, c);
     if (c->used_bytes + size > h->window->segment_bytes || h->used_bytes + size > h->used_bytes_max)
         return try_all(h, depth, bytes, at);
-    return lay_buffer(h, depth, size, at);
+    return ptoi_heap_lay(h, depth, size, at);
 }
 
 /* ---- compaction -------------------------------------------------------------------------------------------------- */

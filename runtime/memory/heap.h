@@ -55,6 +55,47 @@ void ptoi_heap_free(struct heap *h);
 bool ptoi_heap_check(struct heap *h, void *base, void (*on_broken)(void *context, uint32_t buffer), void *context);
 /* A new buffer of bytes > 0: its number, and its byte offset in *at (64-byte aligned); 0 when there is no room now. */
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at);
+/* Lays a buffer into the chunk that a depth is filling, which has room. */
+static inline uint32_t ptoi_heap_lay(struct heap *h, int32_t depth, uint64_t size, uint64_t *at)
+{
+    const uint32_t first = (uint32_t)h->open[depth], given = h->free_buffer, buffer = given ? given : ++h->fresh_buffer;
+    struct heap_chunk *const c = &h->chunk[first];
+    if (given) h->free_buffer = h->next_buffer[given - 1];
+    *at = first * h->window->segment_bytes + c->used_bytes;
+    c->used_bytes += size;
+    c->made++;
+    *window_chunk(h->window, buffer) = first; /* published by [TASK] or [EVENT] */
+    h->next_buffer[buffer - 1] = c->first_buffer;
+    c->first_buffer = buffer;
+    h->used_bytes += size;
+    h->made_since_sweep++;
+    return buffer;
+}
+/* ptoi_heap_try_alloc where the run is not checked and the chunk being filled has room; 0: it has to be called. */
+static inline uint32_t ptoi_heap_try_near(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
+{
+    const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    if (depth >= h->depths_ready || h->open[depth] < 0) return 0;
+    const struct heap_chunk *const c = &h->chunk[h->open[depth]];
+    if (c->segments > 1 || c->used_bytes + size > h->window->segment_bytes || h->used_bytes + size > h->used_bytes_max)
+        return 0;
+    return ptoi_heap_lay(h, depth, size, at);
+}
+/* The buffer, of which nobody else knows, was never made.  false: it is not the newest of its chunk, or the run is
+ * checked, and nothing has changed. */
+static inline bool ptoi_heap_take_back(struct heap *h, uint32_t buffer, uint64_t bytes)
+{
+    struct heap_chunk *const c = &h->chunk[*window_chunk(h->window, buffer)];
+    const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    if (c->first_buffer != buffer || h->checked_base) return false;
+    c->first_buffer = h->next_buffer[buffer - 1];
+    h->next_buffer[buffer - 1] = h->free_buffer;
+    h->free_buffer = buffer;
+    c->made--;
+    c->used_bytes -= size;
+    h->used_bytes -= size;
+    return true;
+}
 
 /* A live buffer: its present address and its new one. */
 struct heap_piece {

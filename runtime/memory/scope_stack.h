@@ -24,6 +24,7 @@ struct buffer_record {
     uint64_t maker;          /* number of the task that it is an output of; PTO_NO_MAKER: none */
     uint8_t output;          /* which of the outputs that were made for it */
     bool map_is_open;        /* `map` is of this buffer; else of one before it */
+    bool is_hidden;          /* the scheduler does not know it: no task that is submitted here has used it */
     int32_t owner;           /* index of the owning scope + 1; 0: released */
     uint32_t next, previous; /* buffers, in the owner's list */
     uint32_t elements;       /* of an array that lies in it: how many functions own by now */

@@ -2,7 +2,7 @@
  *
  * Owner      the orchestrator.
  * Invariant  a buffer that was allocated belongs to one open scope until ptoi_orch_let_go; its birth and its end are
- *            published once each.
+ *            published once each, or neither is: then it was hidden all the time.
  * Blocks     while the heap is full, or the ring of events.
  * Tests      test/runtime/test_runtime.c, test_deadlock.c, test_refused.c, test_hazards.c, test_depth.c,
  *            stress_limits.c */
@@ -187,9 +187,51 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
     return o->heap_base + at;
 }
 
+/* ---- hidden buffers ---------------------------------------------------------------------------------------------- */
+
+uint32_t ptoi_orch_hidden_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
+{
+    uint64_t at;
+    const int32_t owner = owner_of(o, scope);
+    if (PTO_RARE_(owner < 0 || bytes > o->buffers.heap.ring_bytes || !o->buffers.may_hide || o->buffers.moved > 0))
+        return 0;
+    uint32_t buffer = ptoi_heap_try_near(&o->buffers.heap, owner, bytes, &at);
+    if (PTO_RARE_(buffer == 0)) buffer = ptoi_heap_try_alloc(&o->buffers.heap, owner, bytes, &at);
+    if (PTO_RARE_(buffer == 0)) return 0;
+    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    if (!name && *o->site) name = (*o->site)->text;
+    describe_buffer(o, r, at, bytes, PTO_NO_BIRTH, name && name[0] == '&' ? name + 1 : name);
+    r->maker = PTO_NO_MAKER;
+    r->is_hidden = o->buffers.has_hidden = true;
+    ptoi_scope_own(&o->scopes, owner, buffer);
+    return buffer;
+}
+
+void ptoi_orch_show(struct orchestrator *o, uint32_t buffer)
+{
+    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    if (!r->is_hidden) return;
+    r->is_hidden = false;
+    publish_open(o, buffer);
+}
+
+/* A hidden buffer ends.  false: it is not the newest of its chunk, or was moved; it is hidden no longer. */
+static __attribute__((noinline)) bool let_hidden_go(struct orchestrator *o, uint32_t buffer)
+{
+    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    if (o->buffers.moved > 0 || !ptoi_heap_take_back(&o->buffers.heap, buffer, r->bytes)) {
+        ptoi_orch_show(o, buffer);
+        return false;
+    }
+    r->is_hidden = false;
+    ptoi_scope_disown(&o->scopes, buffer);
+    return true;
+}
+
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    if (PTO_RARE_(r->is_hidden) && let_hidden_go(o, buffer)) return;
     ptoi_scope_disown(&o->scopes, buffer);
     o->buffers.moved -= r->at != r->place;
     if (ptoi_names_hold(&o->buffers.names, r->at)) ptoi_names_give_back(&o->buffers.names, r->at);

@@ -77,6 +77,8 @@ void ptoi_orch_begin(struct orchestrator *o)
     o->run.need = PTO_NEED_UNSTATED;
     o->edges.read_only.count = 0;
     o->buffers.compactions = 0;
+    o->buffers.has_hidden = false;
+    o->buffers.may_hide = !o->inlined.is_allowed && !o->buffers.outliving && !o->flow.recorder && !o->recorded.history;
     ptoi_fast_begin(&o->fast);
     ptoi_plain_begin(o);
     o->run.first_number = o->fast.open->number;

@@ -75,8 +75,12 @@ void ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t
 /* A new output of such a task; NULL: there is no room, or something is wrong, and nothing has changed. */
 void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name);
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, const char *name, void **buffer);
-/* The same for the current scope, where NULL is an answer: the open scopes leave less than `will_need` bytes for it and
- * all that is made while it is held. */
+/* The same of a buffer that maybe no task of this rank uses: it is hidden from the scheduler until ptoi_orch_show.
+ * Never blocks; 0: there is no room now, or something has to be noted of it, and nothing has changed. */
+uint32_t ptoi_orch_hidden_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name);
+void ptoi_orch_show(struct orchestrator *o, uint32_t buffer); /* before a task uses it, hidden or not */
+/* As ptoi_orch_alloc for the current scope, where NULL is an answer: the open scopes leave less than `will_need` bytes
+ * for it and all that is made while it is held. */
 PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_need, void **buffer);
 PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
 /* the same; memory that is not from the heap stays */

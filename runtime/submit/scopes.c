@@ -19,6 +19,18 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
     return ptoi_scope_token(&o->scopes, o->scopes.depth - 1);
 }
 
+/* The newest buffer of the innermost scope, which ends with all that it holds.  false: nothing has changed; it is not
+ * hidden, or is not the newest of its chunk. */
+static inline bool try_end_hidden(struct orchestrator *o, struct scope *s, uint32_t buffer)
+{
+    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    if (!r->is_hidden || o->buffers.moved > 0 || !ptoi_heap_take_back(&o->buffers.heap, buffer, r->bytes)) return false;
+    r->is_hidden = false;
+    s->first = ptoi_scope_forget(&o->scopes, buffer);
+    if (s->first) ptoi_record(&o->scopes, s->first)->previous = 0;
+    return true;
+}
+
 static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 {
     struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
@@ -31,7 +43,8 @@ static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
         }
         s->first = 0;
     } else {
-        while (s->first) ptoi_orch_let_go(o, s->first);
+        while (s->first)
+            if (!o->buffers.has_hidden || !try_end_hidden(o, s, s->first)) ptoi_orch_let_go(o, s->first);
     }
     if (o->flow.recorder && s->node != 0)
         ptoi_scope_tree_close(&o->flow.recorder->scopes, s->node, s[-1].node, ptoi_record_now(o->flow.recorder));

@@ -44,6 +44,8 @@ struct buffers {
     bool ranks_agree;            /* of folds, so none depends on the room that is found here */
     bool notes_writes;           /* of a checked run of one process: all tasks are a program's of the language */
     bool may_move;               /* this run asks where a buffer lies before it looks at it: compaction.c */
+    bool may_hide;               /* of this run: nothing looks at each buffer that is made or ends, */
+    bool has_hidden;             /* and some were hidden */
     uint64_t moved;              /* living buffers that do not lie where the program's address of them says */
     int64_t compactions;         /* of the run: how often the heap was compacted, or was found to be compact */
     struct names names;          /* reserved by the first compaction */

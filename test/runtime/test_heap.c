@@ -89,6 +89,44 @@ TEST(what_a_deeper_scope_has_consumed_is_no_part_of_the_maximum)
     drop(&f);
 }
 
+/* It is as if it had never been made: the chunk is empty when the others are consumed. */
+TEST(the_newest_buffer_of_a_chunk_can_be_taken_back)
+{
+    struct fixture f = make(4096 * 64, 4096 * 64, 2);
+    uint64_t first, second, third, again;
+    const uint32_t one = ptoi_heap_try_alloc(&f.h, 1, 100, &first), two = ptoi_heap_try_alloc(&f.h, 1, 64, &second);
+    f.at[one - 1] = first;
+    EXPECT(!ptoi_heap_take_back(&f.h, one, 100));
+    EXPECT_EQ(f.h.used_bytes, 192);
+    EXPECT(ptoi_heap_take_back(&f.h, two, 64));
+    EXPECT_EQ(f.h.used_bytes, 128);
+    EXPECT_EQ(ptoi_heap_try_near(&f.h, 1, 64, &again), two);
+    EXPECT_EQ(again, second);
+    EXPECT(ptoi_heap_take_back(&f.h, two, 64));
+    consume(&f, first);
+    EXPECT(try_alloc(&f, 1, 64, &third));
+    EXPECT_EQ(third, first);
+    EXPECT_EQ(f.h.used_bytes, 64);
+    EXPECT(ptoi_heap_is_valid(&f.h));
+    drop(&f);
+}
+
+/* Else ptoi_heap_try_alloc decides: there is no chunk yet, it is full, or there would be a new maximum. */
+TEST(a_buffer_is_laid_near_only_where_nothing_has_to_be_found)
+{
+    struct fixture f = make(4096 * 64, 4096 * 64, 2);
+    const uint64_t size = f.w->segment_bytes;
+    uint64_t at;
+    EXPECT_EQ(ptoi_heap_try_near(&f.h, 1, 64, &at), 0);
+    const uint32_t b = ptoi_heap_try_alloc(&f.h, 1, 64, &at);
+    EXPECT_EQ(ptoi_heap_try_near(&f.h, 1, 64, &at), 0); /* a maximum */
+    EXPECT(ptoi_heap_take_back(&f.h, b, 64));
+    EXPECT_EQ(ptoi_heap_try_near(&f.h, 1, size + 1, &at), 0);
+    EXPECT_EQ(ptoi_heap_try_near(&f.h, 1, 64, &at), b);
+    EXPECT(ptoi_heap_is_valid(&f.h));
+    drop(&f);
+}
+
 TEST(h35_an_empty_heap_takes_any_request_that_fits)
 {
     struct fixture f = make(256, 256, 1);
