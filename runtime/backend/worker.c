@@ -100,10 +100,10 @@ static int call_strip(const struct window *w, const struct backend *backend, uin
     return 0;
 }
 
-int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
+int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, const struct task_slot *t)
 {
     PTOArg args[PTO_MAX_PARAMS];
-    const struct task_slot *const t = window_task(w, id);
+    const uint64_t id = t->id;
     const int count = ptoi_unpack_args(w, heap_base, t, args);
     int result;
     if (w->checked)

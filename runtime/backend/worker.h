@@ -11,6 +11,6 @@
 int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count,
                      const PTOSite *site, uint64_t number);
 /* Likewise of a task in the window that is RUNNING.  Both return what the kernel returned. */
-int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, uint64_t id);
+int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, const struct task_slot *t);
 
 #endif

@@ -290,9 +290,11 @@ static inline __attribute__((always_inline)) bool take_ended(struct scheduler *s
  * data in its cache.  Of several tasks that could follow, one is sent; the others are left for other workers.  (As in
  * taskiter.) */
 
-/* Has each producer of the task completed, or was it sent to this lane? */
-static bool waits_for_place(const struct scheduler *s, const struct task_slot *t, int place)
+/* Has each producer of the task completed, or was it sent to this lane?  One was; missing: how many have not
+ * completed. */
+static bool waits_for_place(const struct scheduler *s, const struct task_slot *t, uint32_t missing, int place)
 {
+    if (missing == 1) return true;
     for (uint64_t n = t->dep_begin; n < t->dep_begin + t->dep_count; n++) {
         const uint64_t producer = *window_dep(s->window, n);
         const struct slot_state *const from = state_of(s, producer);
@@ -306,15 +308,18 @@ static bool waits_for_place(const struct scheduler *s, const struct task_slot *t
 static const struct task_slot *find_chained(const struct scheduler *s, uint64_t id, int place)
 {
     enum { MOST = 4 };
-    const struct task_slot *before = task_of(s, id), *found = NULL;
+    const struct task_slot *found = NULL;
+    const uint8_t group = s->group[task_of(s, id)->worker];
     int seen = 0;
-    for (uint32_t link = state_of(s, id)->fanout; link; link = s->waiting[link - 1].next) {
-        const uint32_t slot = s->waiting[link - 1].waiter;
-        const struct task_slot *t = &s->task[slot];
-        if (++seen > MOST || s->slot[slot].missing > MOST) return NULL;
-        if (s->slot[slot].state == TASK_PENDING && s->group[t->worker] == s->group[before->worker] && !t->exclusive &&
-            waits_for_place(s, t, place))
+    for (uint32_t link = state_of(s, id)->fanout; link;) {
+        const struct waiting w = s->waiting[link - 1];
+        const struct slot_state *const a = &s->slot[w.waiter];
+        const struct task_slot *t = &s->task[w.waiter];
+        if (++seen > MOST || a->missing > MOST) return NULL;
+        if (a->state == TASK_PENDING && s->group[t->worker] == group && !t->exclusive &&
+            waits_for_place(s, t, a->missing, place))
             found = t;
+        link = w.next;
     }
     return found;
 }
