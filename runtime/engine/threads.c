@@ -62,6 +62,7 @@ static bool step(struct core *core, bool is_hurried)
     struct threads *e = core->state;
     const int64_t since = core->recorder ? ptoi_record_now(core->recorder) : 0;
     bool any = false, started = false;
+    e->expected_kernel = 0;
     if (is_hurried && e->unlooked++ < UNLOOKED) any = ptoi_sched_feed(&core->sched, &started);
     if (!started) {
         e->unlooked = 0;

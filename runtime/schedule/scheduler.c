@@ -331,14 +331,20 @@ static inline void note_started(struct scheduler *s, const struct task_slot *t, 
     s->stats.worker_tasks[t->worker]++;
 }
 
+/* Is a task ready that should start before this one? */
+static inline bool is_one_sooner(const struct scheduler *s, const struct task_slot *t)
+{
+    const int g = s->group[t->worker];
+    uint64_t first;
+    return s->ready_groups >> g & 1 && ptoi_ready_peek(&s->ready[g], &first) &&
+           task_of(s, first)->priority > t->priority;
+}
+
 static NEVER_INLINE void send_chained(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */
 {
     for (;;) {
         const struct task_slot *t = find_chained(s, id, place);
-        uint64_t first;
-        if (!t ||
-            (ptoi_ready_peek(&s->ready[s->group[t->worker]], &first) && task_of(s, first)->priority > t->priority))
-            return;
+        if (!t || is_one_sooner(s, t)) return;
         if (!s->ops->follow(s->context, place, t->id)) return;
         id = t->id;
         set_state(state_of(s, id), TASK_PENDING, TASK_RUNNING);
