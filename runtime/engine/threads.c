@@ -82,9 +82,9 @@ static bool has_task(struct lane *l) { return load_acquire(&l->sent, SENT) != lo
 /* For its worker. */
 static bool has_own_task(struct lane *l) { return has_task(l) && !load_acquire(&l->has_helper, HELPER); }
 
-/* The number of the next task that the caller has to run, and how many were sent; false: none.  In this order: what was sent came after the
- * helper did, and before it left it had run all; so whoever finds fewer sent than done has looked at `sent` before
- * that. */
+/* The number of the next task that the caller has to run, and how many were sent; false: none.  In this order: what was
+ * sent came after the helper did, and before it left it had run all; so whoever finds fewer sent than done has looked
+ * at `sent` before that. */
 static inline bool find_own(struct lane *l, bool as_helper, uint64_t *n, uint64_t *sent)
 {
     *sent = load_acquire(&l->sent, SENT); /* [SENT] */
@@ -145,8 +145,8 @@ static bool does_anybody_sleep(struct threads *e) /* but the helper's host */
     return asleep > does_helper_sleep(e) || (ptoi_park_is_sleeping(&e->orchestrator) && load_relaxed(&e->wake_at) == 0);
 }
 
-/* Does task number n of the lane begin without a look at the role, Note [deep lanes]?  What has ended meanwhile is input
- * that waits for LANE_NS at most, or CHAIN_NS while nobody sleeps. */
+/* Does task number n of the lane begin without a look at the role, Note [deep lanes]?  What has ended meanwhile is
+ * input that waits for LANE_NS at most, or CHAIN_NS while nobody sleeps. */
 static inline bool begins_at_once(struct lane *l, uint64_t n)
 {
     const struct sent_task *t = &l->task[n % LANE_DEPTH];

@@ -70,8 +70,8 @@ struct threads {
     /* W holder of the role, R anyone, relaxed: how far the scheduler has taken, a hint. */
     _Atomic uint64_t seen_tasks, seen_events;
     int unlooked; /* the holder's: steps since it looked at what was published */
-    /* likewise: the kernel of the task that was sent last in this step, as in task_slot; 0: none; and how long that runs
-     */
+    /* likewise, of this step: the kernel of the task that was sent last, as in task_slot, and how long that runs; 0:
+     * none */
     int64_t expected_kernel, expected_ns;
     /* How many workers sleep, the host of helper_lane too; and by group, without it.  W workers, R orchestrator and
      * whoever serves a lane, relaxed: is somebody to be woken for a task? */
