@@ -188,18 +188,21 @@ static bool schedule(struct core *core, struct lane *own, bool as_helper) /* mod
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
 /* The kernel of a task that nobody watches, and that is not timed. */
-static inline int run_plain(const struct lane *l, const struct core *core, const struct task_slot *t,
-                            const PTOKernel *kernel, int64_t ns, int32_t thread)
+static inline __attribute__((always_inline)) int run_plain(const struct lane *l, const struct core *core,
+                                                           const struct task_slot *t, const PTOKernel *kernel,
+                                                           int64_t ns, int32_t thread)
 {
     const struct threads *e = core->state;
     struct running_line *const line = l->line + e->shift[t->worker];
-    ptoi_running_begin_kernel(line, kernel, ptoi_image_pointer(t->site), t->id, thread);
-    const int result = ptoi_worker_run(core->window, core->backend, core->heap, t);
+    const PTOSite *const site = ptoi_image_pointer(t->site);
+    ptoi_running_begin_kernel(line, kernel, site, t->id, thread);
+    const int result = ptoi_worker_run_here(core->window, core->backend, core->heap, t, kernel, site);
     ptoi_running_end_kernel(line, ns);
     return result;
 }
 
-static inline int run_task(struct lane *l, struct core *core, uint64_t id, bool as_helper)
+static inline __attribute__((always_inline)) int run_task(struct lane *l, struct core *core, uint64_t id,
+                                                          bool as_helper)
 {
     const struct threads *e = core->state;
     const struct task_slot *const t = window_task(core->window, id);

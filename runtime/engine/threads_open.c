@@ -76,7 +76,8 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
     ptoi_park_init(&e->idle_scheduler);
     store_relaxed(&e->seen_tasks, core->sched.taken); /* relaxed: no thread runs yet */
     store_relaxed(&e->seen_events, core->sched.events);
-    e->is_watched = core->recorder || core->replay || core->config.watchdog_seconds > 0 || core->orch.flow.meter.is_on;
+    e->is_watched = core->recorder || core->replay || core->config.watchdog_seconds > 0 ||
+                    core->orch.flow.meter.is_on || core->window->checked;
     number_lanes(core);
     ptoi_handover_init(&e->handover, e->grain.processors == 2 && e->lane_count > 0);
     bool outside = false;

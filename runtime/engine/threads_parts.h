@@ -87,7 +87,7 @@ struct threads {
     struct parker idle_scheduler;                         /* dedicated scheduler: where it sleeps */
     bool has_scheduler;
     bool looks_always; /* constant: whether a task that was published wants scheduling is no question of `asleep` */
-    bool is_watched;   /* constant: each task is recorded, metered, timed, or begins in its turn of a schedule */
+    bool is_watched;   /* constant: each task is recorded, metered, timed or checked, or begins where a schedule says */
     ptoi_thread scheduler;
     struct bell *notify;       /* where an orchestrator in another process sleeps; NULL: it is in this one */
     struct running_line *line; /* one a row */
