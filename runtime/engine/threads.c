@@ -215,7 +215,8 @@ static inline __attribute__((always_inline)) int run_task(struct lane *l, struct
 }
 
 /* Runs what the lane has, the first task at least, until it wants a look at the role, goes_on(), or nothing is left of
- * what was sent when it came: so long nobody changes whose lane it is.  as_helper: the caller is the orchestrator. */
+ * what was sent when it came: so long nobody changes whose lane it is.  It counts by itself, because behind the last of
+ * these the counters may be another one's.  as_helper: the caller is the orchestrator. */
 static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
 {
     struct core *const core = l->core;
