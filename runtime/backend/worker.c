@@ -2,15 +2,11 @@
 #include "worker.h"
 #include "shared/strip.h"
 #include "debug/checked.h"
-#include "debug/crash.h"
 #include "debug/reason.h"
 #include "memory/scratch.h"
-#include "shared/caller.h"
 #include <string.h>
 
-/* Buffers and scalars of the arguments, each in their order. */
-static __attribute__((noinline)) int request(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args,
-                                             int count)
+int ptoi_worker_request(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count)
 {
     PTOWorkRequest r = {.opcode = kernel->opcode};
     for (int i = 0; i < count; i++) {
@@ -22,22 +18,10 @@ static __attribute__((noinline)) int request(const struct backend *backend, cons
     return backend->request(backend, kernel, &r);
 }
 
-static inline __attribute__((always_inline)) int call(const struct backend *backend, const PTOKernel *kernel,
-                                                      const PTOArg *args, int count, const PTOSite *site,
-                                                      uint64_t number)
-{
-    const void *outer = ptoi_orchestrate(&ptoi_kernel);
-    ptoi_crash_mark(kernel, site, number, args, count);
-    const int result = kernel->fn ? backend->run(backend, kernel, args, count) : request(backend, kernel, args, count);
-    ptoi_crash_unmark();
-    ptoi_orchestrate(outer);
-    return result;
-}
-
 int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count,
                      const PTOSite *site, uint64_t number)
 {
-    return call(backend, kernel, args, count, site, number);
+    return ptoi_worker_call_here(backend, kernel, args, count, site, number);
 }
 
 /* The same on copies of the arguments; what the kernel did wrong, where it did. */
@@ -64,8 +48,7 @@ static __attribute__((noinline)) int call_checked(struct window *w, const struct
     return fault.result;
 }
 
-/* The words of the kernel, for whoever reports the failure. */
-static void publish_reason(struct window *w, uint64_t id)
+void ptoi_worker_publish_reason(struct window *w, uint64_t id)
 {
     char text[PTOI_REASON_BYTES];
     uint64_t none = 0;
@@ -87,8 +70,8 @@ static int call_strip(const struct window *w, const struct backend *backend, uin
     for (int64_t n = 0; n < s->iterations; n++) {
         PTOArg *a = args;
         for (int c = 0; c < s->calls; a += calls[c++].args) {
-            const int result = call(backend, ptoi_image_pointer_of(calls[c].kernel), a, (int)calls[c].args,
-                                    ptoi_image_pointer(calls[c].site), number++);
+            const int result = ptoi_worker_call_here(backend, ptoi_image_pointer_of(calls[c].kernel), a,
+                                                     (int)calls[c].args, ptoi_image_pointer(calls[c].site), number++);
             if (result == 0) continue;
             s->failed_call = c;
             s->failed_iteration = n;
@@ -100,10 +83,10 @@ static int call_strip(const struct window *w, const struct backend *backend, uin
     return 0;
 }
 
-int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
+int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, const struct task_slot *t)
 {
     PTOArg args[PTO_MAX_PARAMS];
-    const struct task_slot *const t = window_task(w, id);
+    const uint64_t id = t->id;
     const int count = ptoi_unpack_args(w, heap_base, t, args);
     int result;
     if (w->checked)
@@ -111,8 +94,8 @@ int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_
     else if (__builtin_expect(t->flags & TASK_STRIP, 0))
         result = call_strip(w, backend, id, args);
     else
-        result = call(backend, ptoi_image_pointer_of(t->kernel), args, count, ptoi_image_pointer(t->site),
-                      ptoi_task_number(w, id));
-    if (result != 0) publish_reason(w, id);
+        result = ptoi_worker_call_here(backend, ptoi_image_pointer_of(t->kernel), args, count,
+                                       ptoi_image_pointer(t->site), ptoi_task_number(w, id));
+    if (result != 0) ptoi_worker_publish_reason(w, id);
     return result;
 }

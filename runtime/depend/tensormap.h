@@ -31,6 +31,7 @@ struct map_buffer {
     uint64_t reach;     /* see tensormap_parts.h */
     uint64_t near;      /* the same, if the grid has one level and the buffer is not odd; else 0 */
     uint64_t tiled;     /* as near, of the table of tiles that is in use; 0: there is none */
+    uint64_t runs;      /* the same, if its tiles are runs inside of the buffer; else 0 */
     struct tile *tiles; /* of that table */
     struct tile_table *tables; /* those that may hold accesses, Note [tile tables]; the one in use is the first */
     int64_t cell[3];           /* stride of each level in bytes, see tensormap_parts.h */

@@ -80,7 +80,7 @@ static void table_close(struct tensormap *m, struct map_buffer *b)
         if (newest > t->newest) t->newest = newest;
     }
     b->tiles = NULL;
-    b->tiled = 0;
+    b->tiled = b->runs = 0;
     b->untiled = m->out.run;
 }
 
@@ -137,6 +137,7 @@ bool ptoi_tiles_open(struct tensormap *m, struct map_buffer *b)
     b->tiles = t->tile;
     b->tables = t;
     b->tiled = end < b->reach ? end : b->reach;
+    b->runs = b->levels == 1 && b->origin >= b->low ? b->tiled : 0; /* no tile ends behind the buffer, see measure() */
     set_odd(b);
     return true;
 }

@@ -116,6 +116,16 @@ static inline __attribute__((always_inline)) struct tile *tile_at(const struct m
     return __builtin_expect(column == 0 && r->run == b->cell[0] && r->count == 1, 1) ? &b->tiles[row] : NULL;
 }
 
+/* The same of one run, where a tile is one, too; that it lies in the buffer need not be known.  NULL says nothing. */
+static inline __attribute__((always_inline)) struct tile *tile_at_run(const struct map_buffer *b, int64_t low,
+                                                                      int64_t run)
+{
+    const uint64_t at = (uint64_t)(low - b->origin);
+    if (at >= b->runs) return NULL;
+    const int64_t row = grid_divide((int64_t)at, b->cell_inverse[0]);
+    return (int64_t)at == row * b->cell[0] && run == b->cell[0] ? &b->tiles[row] : NULL;
+}
+
 static inline __attribute__((always_inline)) struct tile *tile_of(const struct map_buffer *b, const struct region *r)
 {
     if (!b->tiled || r->rank > 1) return NULL;

@@ -50,14 +50,23 @@ static bool start_as_recorded(struct core *core, PTOWorkerType type, uint64_t id
     return true;
 }
 
+/* How long the task will run.  What was known of the kernel that was asked for last is as good, for a step. */
+static inline int64_t expect_ns(struct threads *e, const struct core *core, uint64_t id)
+{
+    const struct task_slot *const t = window_task(core->window, id);
+    if (__builtin_expect(t->kernel != e->expected_kernel || t->flags & (TASK_STRIP | TASK_TIMED), 0)) {
+        e->expected_ns = lane_expect_ns(e, core, id);
+        e->expected_kernel = t->flags & (TASK_STRIP | TASK_TIMED) ? 0 : t->kernel;
+    }
+    return e->expected_ns;
+}
+
 /* Where threads with nothing to do ask outside, the one that has found something runs what it made ready: of lanes with
  * nothing to do those go first whose workers are awake. */
-static bool start_in_lane(struct core *core, PTOWorkerType type, uint64_t id, int *place)
+static __attribute__((noinline)) struct lane *choose_lane(struct core *core, PTOWorkerType type, int64_t expected_ns)
 {
     struct threads *e = core->state;
-    if (core->replay) return start_as_recorded(core, type, id);
     struct lane *best = NULL;
-    const int64_t expected_ns = lane_expect_ns(e, core, id);
     const int32_t workers = core->config.workers[type];
     const uint64_t ready = ptoi_ready_count(&core->sched.ready[core->sched.group[type]]);
     const bool takes_reserve = workers >= MANY && ready > (uint64_t)workers;
@@ -70,9 +79,25 @@ static bool start_in_lane(struct core *core, PTOWorkerType type, uint64_t id, in
         if (has_room(l, expected_ns, takes_reserve) && is_better) best = l;
         if (l->load_ns == 0 && is_awake) break;
     }
-    if (!best) return false;
-    if (lane_load(best) == 0) *place = (int)(best - e->lane);
-    send(best, id, expected_ns, false);
+    return best;
+}
+
+static inline struct lane *only_lane(struct threads *e, PTOWorkerType type, int64_t expected_ns)
+{
+    struct lane *const l = &e->lane[e->first[type]];
+    return !is_shut(e, l, expected_ns) && has_room(l, expected_ns, false) ? l : NULL;
+}
+
+static bool start_in_lane(struct core *core, PTOWorkerType type, uint64_t id, int *place)
+{
+    struct threads *e = core->state;
+    if (core->replay) return start_as_recorded(core, type, id);
+    const int64_t expected_ns = expect_ns(e, core, id);
+    struct lane *const l =
+        core->config.workers[type] == 1 ? only_lane(e, type, expected_ns) : choose_lane(core, type, expected_ns);
+    if (!l) return false;
+    if (lane_load(l) == 0) *place = (int)(l - e->lane);
+    send(l, id, expected_ns, false);
     return true;
 }
 
@@ -112,7 +137,7 @@ bool ptoi_lanes_follow(void *context, int place, uint64_t id)
     struct core *core = context;
     struct threads *e = core->state;
     struct lane *l = &e->lane[place];
-    const int64_t expected_ns = lane_expect_ns(e, core, id);
+    const int64_t expected_ns = expect_ns(e, core, id);
     if (is_shut(e, l, expected_ns) || !has_room_behind(l, expected_ns)) return false;
     send(l, id, expected_ns, true);
     return true;

@@ -62,11 +62,30 @@ static inline void ptoi_running_begin(struct running_line *line, const struct wi
     store_release(&line->task, id + 1, RUNNING);
 }
 
+/* The same of one that has no limit and is not timed. */
+static inline void ptoi_running_begin_kernel(struct running_line *line, const PTOKernel *kernel, const PTOSite *site,
+                                             uint64_t id, int32_t thread)
+{
+    store_relaxed(&line->kernel, kernel); /* relaxed: the last store publishes them */
+    store_relaxed(&line->site, site);
+    store_relaxed(&line->since, 0);
+    store_relaxed(&line->thread, thread);
+    store_relaxed(&line->overdue_at, 0);
+    store_release(&line->task, id + 1, RUNNING);
+}
+
 /* Its kernel returned. */
 static inline void ptoi_running_end(struct running_line *line)
 {
     store_relaxed(&line->task, 0);
     store_relaxed(&line->ended, load_relaxed(&line->ended) + 1);
+}
+
+/* The same of one that is taken to have taken so long. */
+static inline void ptoi_running_end_kernel(struct running_line *line, int64_t ns)
+{
+    ptoi_running_end(line);
+    store_relaxed(&line->busy_ns, load_relaxed(&line->busy_ns) + ns); /* relaxed: ours */
 }
 
 /* The same, with its time; a kernel over its limit fails the run, unless it has failed before. */

@@ -80,7 +80,9 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
                          since);
     const enum orchestrator_cause cause = ptoi_meter_enter(&core->orch.flow.meter, CAUSE_INLINE);
     e->ended = (struct completion){
-        .id = id, .result = e->runs ? ptoi_worker_run(core->window, core->backend, core->heap, id) : 0};
+        .id = id,
+        .result =
+            e->runs ? ptoi_worker_run(core->window, core->backend, core->heap, window_task(core->window, id)) : 0};
     ptoi_meter_enter(&core->orch.flow.meter, cause);
     if (timed) ptoi_timed_end(timed);
     if (line) ptoi_running_end(line);

@@ -62,6 +62,7 @@ static bool step(struct core *core, bool is_hurried)
     struct threads *e = core->state;
     const int64_t since = core->recorder ? ptoi_record_now(core->recorder) : 0;
     bool any = false, started = false;
+    e->expected_kernel = 0;
     if (is_hurried && e->unlooked++ < UNLOOKED) any = ptoi_sched_feed(&core->sched, &started);
     if (!started) {
         e->unlooked = 0;
@@ -81,17 +82,17 @@ static bool has_task(struct lane *l) { return load_acquire(&l->sent, SENT) != lo
 /* For its worker. */
 static bool has_own_task(struct lane *l) { return has_task(l) && !load_acquire(&l->has_helper, HELPER); }
 
-/* The number of the next task that the caller has to run; false: none.  In this order: what was sent came after the
- * helper did, and before it left it had run all; so whoever finds fewer sent than done has looked at `sent` before
- * that. */
-static bool find_own(struct lane *l, bool as_helper, uint64_t *n)
+/* The number of the next task that the caller has to run, and how many were sent; false: none.  In this order: what was
+ * sent came after the helper did, and before it left it had run all; so whoever finds fewer sent than done has looked
+ * at `sent` before that. */
+static inline bool find_own(struct lane *l, bool as_helper, uint64_t *n, uint64_t *sent)
 {
-    const uint64_t sent = load_acquire(&l->sent, SENT); /* [SENT] */
+    *sent = load_acquire(&l->sent, SENT); /* [SENT] */
     PTO_LABEL(SENT);
     if (load_acquire(&l->has_helper, HELPER) != as_helper) return false; /* [HELPER] */
     PTO_LABEL(HELPER);
     *n = load_relaxed(&l->done); /* relaxed: the caller's, or of who served the lane before, [HELPER] or [SENT] */
-    return (int64_t)(sent - *n) > 0;
+    return (int64_t)(*sent - *n) > 0;
 }
 
 /* Gives the role back and wakes who has something to do now; has_input() comes after it, [ROLE].  A sleeping
@@ -133,26 +134,30 @@ static void hand_over(struct threads *e) /* model: HAND_OVER */
     if (ptoi_park_is_sleeping(&e->orchestrator)) ptoi_park_wake(&e->orchestrator);
 }
 
-static int count_sleeping(struct threads *e) /* lanes but the helper's */
+static bool does_helper_sleep(struct threads *e)
 {
-    int idle = 0;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) idle += load_relaxed(&e->idle[t]); /* relaxed: a hint */
-    return idle;
+    return e->helper_lane && ptoi_park_is_sleeping(&e->helper_lane->parker);
 }
 
-static bool does_anybody_sleep(struct threads *e)
+static bool does_anybody_sleep(struct threads *e) /* but the helper's host */
 {
-    return count_sleeping(e) > 0 || (ptoi_park_is_sleeping(&e->orchestrator) && load_relaxed(&e->wake_at) == 0);
+    const int asleep = load_relaxed(&e->asleep); /* relaxed: a hint */
+    return asleep > does_helper_sleep(e) || (ptoi_park_is_sleeping(&e->orchestrator) && load_relaxed(&e->wake_at) == 0);
 }
 
-/* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits
- * for LANE_NS at most, or CHAIN_NS while nobody sleeps. */
-static bool goes_on(struct lane *l, bool as_helper) /* model: GOES_ON */
+/* Does task number n of the lane begin without a look at the role, Note [deep lanes]?  What has ended meanwhile is
+ * input that waits for LANE_NS at most, or CHAIN_NS while nobody sleeps. */
+static inline bool begins_at_once(struct lane *l, uint64_t n)
 {
-    uint64_t n;
-    if (!find_own(l, as_helper, &n)) return false;
     const struct sent_task *t = &l->task[n % LANE_DEPTH];
     return t->expected_ns < LANE_NS || (t->follows && !does_anybody_sleep(l->core->state));
+}
+
+/* true: the worker goes on. */
+static bool goes_on(struct lane *l, bool as_helper) /* model: GOES_ON */
+{
+    uint64_t n, sent;
+    return find_own(l, as_helper, &n, &sent) && begins_at_once(l, n);
 }
 
 /* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a
@@ -182,73 +187,55 @@ static bool schedule(struct core *core, struct lane *own, bool as_helper) /* mod
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-/* Of a metered run.  The kernel's time belongs to its worker, or to the orchestrator that helps. */
-static void begin_metered(struct lane *l, uint64_t id, bool as_helper)
+/* The kernel of a task that nobody watches, and that is not timed. */
+static inline __attribute__((always_inline)) int run_plain(const struct lane *l, const struct core *core,
+                                                           const struct task_slot *t, const PTOKernel *kernel,
+                                                           int64_t ns, int32_t thread)
 {
-    struct core *core = l->core;
-    if (core->outside.began) core->outside.began(core->outside.context, id, l->ended_ns);
-    if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_KERNEL);
-}
-
-static void end_metered(struct lane *l, bool as_helper)
-{
-    if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_DISPATCH);
-    if (l->core->outside.began) l->ended_ns = ptoi_clock_ns();
-}
-
-static int run_kernel(struct lane *l, uint64_t id, bool as_helper)
-{
-    struct core *core = l->core;
-    struct meter *const meter = &core->orch.flow.meter;
-    const enum orchestrator_cause cause = as_helper ? ptoi_meter_enter(meter, CAUSE_HELP) : CAUSE_PROGRAM;
-    if (__builtin_expect(l->clock.time != NULL, 0)) begin_metered(l, id, as_helper);
-    const int result = ptoi_worker_run(core->window, core->backend, core->heap, id);
-    if (__builtin_expect(l->clock.time != NULL, 0)) end_metered(l, as_helper);
-    if (as_helper) ptoi_meter_enter(meter, cause);
+    const struct threads *e = core->state;
+    struct running_line *const line = l->line + e->shift[t->worker];
+    const PTOSite *const site = ptoi_image_pointer(t->site);
+    ptoi_running_begin_kernel(line, kernel, site, t->id, thread);
+    const int result = ptoi_worker_run_here(core->window, core->backend, core->heap, t, kernel, site);
+    ptoi_running_end_kernel(line, ns);
     return result;
 }
 
-/* as_helper: the caller is the orchestrator. */
+static inline __attribute__((always_inline)) int run_task(struct lane *l, struct core *core, uint64_t id,
+                                                          bool as_helper)
+{
+    const struct threads *e = core->state;
+    const struct task_slot *const t = window_task(core->window, id);
+    const PTOKernel *const kernel = ptoi_image_pointer_of(t->kernel);
+    int64_t ns;
+    if (__builtin_expect((t->flags & (TASK_STRIP | TASK_TIMED)) | e->is_watched, 0) ||
+        ptoi_busy_is_due(&l->busy, kernel, &ns))
+        return ptoi_threads_run_watched(l, t, as_helper);
+    return run_plain(l, core, t, kernel, ns, as_helper ? e->helper_thread : l->thread_number);
+}
+
+/* Runs what the lane has, the first task at least, until it wants a look at the role, goes_on(), or nothing is left of
+ * what was sent when it came: so long nobody changes whose lane it is.  It counts by itself, because behind the last of
+ * these the counters may be another one's.  as_helper: the caller is the orchestrator. */
 static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
 {
-    struct core *core = l->core;
-    struct threads *e = core->state;
-    uint64_t n;
-    if (!find_own(l, as_helper, &n)) return false;
-    /* A failed run starts nothing more; what is cancelled here completes like any task.  What follows a task that
-     * failed, or was cancelled, must not run, whatever the status says by now. */
-    int result = 0;
-    if (load_relaxed(&core->run_status->status) != PTO_OK) l->has_stopped = true; /* relaxed: a hint, later is fine */
-    const uint64_t id = l->task[n % LANE_DEPTH].id;
-    if (core->replay && !l->has_stopped) l->has_stopped = !ptoi_threads_await_place(l, id);
-    if (!l->has_stopped) {
-        const PTOKernel *kernel = ptoi_task_kernel(core->window, id);
-        int64_t since = 0, end;
-        const bool is_strip = window_task(core->window, id)->flags & TASK_STRIP;
-        const bool is_timed = is_strip || ptoi_busy_is_due(&l->busy, kernel, &end) ||
-                              ptoi_task_limit_ns(core->window, id) > 0 || core->config.watchdog_seconds > 0;
-        if (is_timed) since = ptoi_clock_ns();
-        struct recorded_task *t = ptoi_record_task(core->recorder, id);
-        const int type = window_task(core->window, id)->worker;
-        struct running_line *const line = l->line + e->shift[type];
-        if (t) t->row = lane_row(e, l, type), t->begin = ptoi_record_now(core->recorder);
-        if (core->replay) ptoi_threads_begun(core, t);
-        ptoi_running_begin(line, core->window, id, since, as_helper ? e->helper_thread : l->thread_number);
-        result = run_kernel(l, id, as_helper);
-        if (is_timed) {
-            end = ptoi_clock_ns();
-            if (is_strip)
-                ptoi_threads_measured_strip(e, ptoi_task_strip(core->window, id), end - since);
-            else
-                ptoi_threads_measured_task(e, l, kernel, end - since);
-        }
-        if (t) t->end = ptoi_record_now(core->recorder);
-        ptoi_running_end_timed(line, core->window, core->run_status, id, since, end);
-    }
-    l->result[n % LANE_DEPTH] = result;
-    if (result != 0) l->has_stopped = true;
-    PTO_LABEL(ENDED);
-    store_release(&l->done, n + 1, ENDED); /* [ENDED] */
+    struct core *const core = l->core;
+    struct run_status *const run_status = core->run_status;
+    uint64_t n, sent;
+    if (!find_own(l, as_helper, &n, &sent)) return false;
+    do {
+        const uint64_t id = l->task[n % LANE_DEPTH].id;
+        int result = 0;
+        /* A failed run starts nothing more; what is cancelled here completes like any task.  What follows a task that
+         * failed, or was cancelled, must not run, whatever the status says by now. */
+        if (load_relaxed(&run_status->status) != PTO_OK) l->has_stopped = true; /* relaxed: a hint, later is fine */
+        if (core->replay && !l->has_stopped) l->has_stopped = !ptoi_threads_await_place(l, id);
+        if (!l->has_stopped) result = run_task(l, core, id, as_helper);
+        l->result[n % LANE_DEPTH] = result;
+        if (result != 0) l->has_stopped = true;
+        PTO_LABEL(ENDED);
+        store_release(&l->done, ++n, ENDED); /* [ENDED] */
+    } while (n != sent && begins_at_once(l, n));
     return true;
 }
 
@@ -283,6 +270,7 @@ static void sleep_until_task(struct lane *l, int64_t ns) /* model: SLEEP_WORKER 
     struct core *core = l->core;
     struct threads *e = core->state;
     ptoi_park_announce(&l->parker);
+    add_relaxed(&e->asleep, 1);
     if (l != e->helper_lane) add_relaxed(&e->idle[l->group], 1);
     ns = sleep_ns(ns);
     const bool again = (ns == PTO_FOR_EVER ? pass_role(core) : touch_role(core)) && !e->has_scheduler;
@@ -295,13 +283,14 @@ static void sleep_until_task(struct lane *l, int64_t ns) /* model: SLEEP_WORKER 
     }
     ptoi_park_cancel(&l->parker);
     if (l != e->helper_lane) add_relaxed(&e->idle[l->group], -1);
+    add_relaxed(&e->asleep, -1);
     write_for_probe(l);
 }
 
 static bool begins_long(struct lane *l)
 {
-    uint64_t n;
-    return find_own(l, false, &n) && l->task[n % LANE_DEPTH].expected_ns >= LANE_NS;
+    uint64_t n, sent;
+    return find_own(l, false, &n, &sent) && l->task[n % LANE_DEPTH].expected_ns >= LANE_NS;
 }
 
 /* The worker has nothing to do.  It asks outside, and sleeps when that was in vain ASKS times; *asks counts. */
@@ -407,19 +396,16 @@ static bool wants_scheduling(struct core *core)
 {
     struct threads *e = core->state;
     const struct task_slot *t = window_task(core->window, core->orch.rings.head - 1);
-    barrier_at_compiler(); /* [ASLEEP] the task is published, all loads come later */
     if (e->has_scheduler) return ptoi_park_is_sleeping(&e->idle_scheduler);
     if (core->config.external[t->worker]) return true;
-    const bool helper_sleeps = e->helper_lane && ptoi_park_is_sleeping(&e->helper_lane->parker);
-    if (t->dep_count > 0) return count_sleeping(e) + helper_sleeps == e->lane_count;
+    if (t->dep_count > 0) return load_relaxed(&e->asleep) == e->lane_count; /* relaxed: a hint */
     const int group = core->sched.group[t->worker];
-    if (load_relaxed(&e->idle[group]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
-    return helper_sleeps && e->helper_lane->group == group && lane_expect_ns(e, core, t->id) >= LANE_NS;
+    if (load_relaxed(&e->idle[group]) > 0) return true; /* relaxed: likewise; later submits and waits look again */
+    return does_helper_sleep(e) && e->helper_lane->group == group && lane_expect_ns(e, core, t->id) >= LANE_NS;
 }
 
-void ptoi_threads_wake(void *context) /* model: PUBLISHED */
+static __attribute__((noinline)) void wake_for_task(struct core *core)
 {
-    struct core *core = context;
     struct threads *e = core->state;
     if (!wants_scheduling(core)) return;
     ptoi_handover_unmark(&e->handover);
@@ -429,6 +415,13 @@ void ptoi_threads_wake(void *context) /* model: PUBLISHED */
         if (!has_input(core)) return;
     }
     hand_over(e);
+}
+
+void ptoi_threads_wake(void *context) /* model: PUBLISHED */
+{
+    struct threads *e = ((struct core *)context)->state;
+    barrier_at_compiler(); /* [ASLEEP] the task is published, all loads come later */
+    if (e->looks_always || load_relaxed(&e->asleep) > 0) wake_for_task(context);
 }
 
 /* ---- the waiting orchestrator works ------------------------------------------------------------------------------ */

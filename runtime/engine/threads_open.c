@@ -76,6 +76,8 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
     ptoi_park_init(&e->idle_scheduler);
     store_relaxed(&e->seen_tasks, core->sched.taken); /* relaxed: no thread runs yet */
     store_relaxed(&e->seen_events, core->sched.events);
+    e->is_watched = core->recorder || core->replay || core->config.watchdog_seconds > 0 ||
+                    core->orch.flow.meter.is_on || core->window->checked;
     number_lanes(core);
     ptoi_handover_init(&e->handover, e->grain.processors == 2 && e->lane_count > 0);
     bool outside = false;
@@ -96,7 +98,8 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
     core->sched.ops = &ptoi_engine_threads.ops;
     core->sched.context = core;                          /* of this process */
     e->has_scheduler = core->config.dedicated_scheduler; /* before any thread looks */
-    (void)ptoi_barrier_exists();                         /* asked for early: it is cheap while there is one thread */
+    e->looks_always = e->has_scheduler || outside;
+    (void)ptoi_barrier_exists(); /* asked for early: it is cheap while there is one thread */
     if (e->has_scheduler && !ptoi_thread_start(&e->scheduler, ptoi_threads_scheduler, core)) {
         e->has_scheduler = false;
         ptoi_threads_close(core);

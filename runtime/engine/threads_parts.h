@@ -70,8 +70,13 @@ struct threads {
     /* W holder of the role, R anyone, relaxed: how far the scheduler has taken, a hint. */
     _Atomic uint64_t seen_tasks, seen_events;
     int unlooked; /* the holder's: steps since it looked at what was published */
-    /* By group, how many workers sleep.  W workers, R orchestrator, relaxed: is somebody to be woken for a task? */
-    _Alignas(PTO_CACHELINE) _Atomic int idle[PTO_WORKER_TYPES];
+    /* likewise, of this step: the kernel of the task that was sent last, as in task_slot, and how long that runs; 0:
+     * none */
+    int64_t expected_kernel, expected_ns;
+    /* How many workers sleep, the host of helper_lane too; and by group, without it.  W workers, R orchestrator and
+     * whoever serves a lane, relaxed: is somebody to be woken for a task? */
+    _Alignas(PTO_CACHELINE) _Atomic int asleep;
+    _Atomic int idle[PTO_WORKER_TYPES];
     /* W close, R workers, relaxed: the wake that follows publishes it [WOKEN] */
     _Alignas(PTO_CACHELINE) _Atomic int stop;
     struct parker orchestrator;
@@ -81,6 +86,8 @@ struct threads {
     _Alignas(PTO_CACHELINE) struct outside_ended outside; /* the taker is the holder of the role */
     struct parker idle_scheduler;                         /* dedicated scheduler: where it sleeps */
     bool has_scheduler;
+    bool looks_always; /* constant: whether a task that was published wants scheduling is no question of `asleep` */
+    bool is_watched;   /* constant: each task is recorded, metered, timed or checked, or begins where a schedule says */
     ptoi_thread scheduler;
     struct bell *notify;       /* where an orchestrator in another process sleeps; NULL: it is in this one */
     struct running_line *line; /* one a row */
@@ -123,8 +130,8 @@ int ptoi_lanes_collect(void *core, struct completion *out, int max);
 
 /* ---- threads_measured.c ---- */
 
-void ptoi_threads_measured_task(struct threads *e, struct lane *l, const PTOKernel *kernel, int64_t ns);
-void ptoi_threads_measured_strip(struct threads *e, const struct strip *s, int64_t ns);
+/* Runs the kernel of a task that is timed or watched; what it returned. */
+int ptoi_threads_run_watched(struct lane *l, const struct task_slot *slot, bool as_helper);
 
 /* ---- threads_replay.c ---- */
 

@@ -65,7 +65,8 @@ static __attribute__((noinline)) void run_on(struct core *core, PTOWorkerType ty
     struct event e = {.at = cycles_after(begin, cost), .id = id, .kind = worker};
     struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
     if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns(), ptoi_backtrace_thread());
-    if (!core->config.skip_kernels) e.result = ptoi_worker_run(core->window, core->backend, core->heap, id);
+    if (!core->config.skip_kernels)
+        e.result = ptoi_worker_run(core->window, core->backend, core->heap, window_task(core->window, id));
     if (line) ptoi_running_end(line);
     t->is_busy[worker] = true;
     t->idle--;

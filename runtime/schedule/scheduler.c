@@ -107,9 +107,7 @@ static inline void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TA
     const uint32_t slot = slot_of(s, id);
     const struct task_slot *t = &s->task[slot];
     CHECK(t->id == id);
-    /* the orchestrator has just written these cache lines: they are fetched together */
-    __builtin_prefetch(window_args(s->window, t->arg_begin));
-    if (t->dep_count > 0) __builtin_prefetch(window_dep(s->window, t->dep_begin));
+    __builtin_prefetch(window_args(s->window, t->arg_begin)); /* the orchestrator has just written this cache line */
     struct slot_state *const a = &s->slot[slot];
     struct waiting *const waiting = s->waiting;
     uint32_t missing = 0;
@@ -142,14 +140,16 @@ static void take_event(struct scheduler *s, const struct lifetime_event *e) /* m
 static NEVER_INLINE void take_up_to(struct scheduler *s, uint64_t head, uint64_t event_head) /* model: TAKE_PUBLISHED */
 {
     const uint64_t events = s->events;
+    uint64_t id = s->taken;
     PTO_LABEL(TASK);
     for (;;) {
-        while (s->events != event_head && window_event(s->window, s->events)->stamp <= s->taken)
+        while (s->events != event_head && window_event(s->window, s->events)->stamp <= id)
             take_event(s, window_event(s->window, s->events++));
-        if (s->taken == head) break;
-        if (s->taken + 1 != head) __builtin_prefetch(task_of(s, s->taken + 1));
-        take_task(s, s->taken++);
+        if (id == head) break;
+        if (id + 1 != head) __builtin_prefetch(task_of(s, id + 1));
+        take_task(s, id++);
     }
+    s->taken = head;
     if (s->events != events) store_release(&s->window->event_tail, s->events, TAKEN); /* [TAKEN] */
 }
 
@@ -290,9 +290,11 @@ static inline __attribute__((always_inline)) bool take_ended(struct scheduler *s
  * data in its cache.  Of several tasks that could follow, one is sent; the others are left for other workers.  (As in
  * taskiter.) */
 
-/* Has each producer of the task completed, or was it sent to this lane? */
-static bool waits_for_place(const struct scheduler *s, const struct task_slot *t, int place)
+/* Has each producer of the task completed, or was it sent to this lane?  One was; missing: how many have not
+ * completed. */
+static bool waits_for_place(const struct scheduler *s, const struct task_slot *t, uint32_t missing, int place)
 {
+    if (missing == 1) return true;
     for (uint64_t n = t->dep_begin; n < t->dep_begin + t->dep_count; n++) {
         const uint64_t producer = *window_dep(s->window, n);
         const struct slot_state *const from = state_of(s, producer);
@@ -301,20 +303,22 @@ static bool waits_for_place(const struct scheduler *s, const struct task_slot *t
     return true;
 }
 
-/* The oldest task that could be chained behind this one; NULL: there is none.  Where more than MOST tasks wait for it,
- * or one of them waits for more than MOST, the tasks form no chain. */
-static const struct task_slot *find_chained(const struct scheduler *s, uint64_t id, int place)
+/* The slot of the oldest task of the group that could be chained behind the one of this slot, + 1; 0: there is none.
+ * Where more than MOST tasks wait for it, or one of them waits for more than MOST, the tasks form no chain. */
+static inline uint32_t find_chained(const struct scheduler *s, uint32_t slot, int place, uint8_t group)
 {
     enum { MOST = 4 };
-    const struct task_slot *before = task_of(s, id), *found = NULL;
+    uint32_t found = 0;
     int seen = 0;
-    for (uint32_t link = state_of(s, id)->fanout; link; link = s->waiting[link - 1].next) {
-        const uint32_t slot = s->waiting[link - 1].waiter;
-        const struct task_slot *t = &s->task[slot];
-        if (++seen > MOST || s->slot[slot].missing > MOST) return NULL;
-        if (s->slot[slot].state == TASK_PENDING && s->group[t->worker] == s->group[before->worker] && !t->exclusive &&
-            waits_for_place(s, t, place))
-            found = t;
+    for (uint32_t link = s->slot[slot].fanout; link;) {
+        const struct waiting w = s->waiting[link - 1];
+        const struct slot_state *const a = &s->slot[w.waiter];
+        const struct task_slot *t = &s->task[w.waiter];
+        if (++seen > MOST || a->missing > MOST) return 0;
+        if (a->state == TASK_PENDING && s->group[t->worker] == group && !t->exclusive &&
+            waits_for_place(s, t, a->missing, place))
+            found = w.waiter + 1;
+        link = w.next;
     }
     return found;
 }
@@ -326,18 +330,27 @@ static inline void note_started(struct scheduler *s, const struct task_slot *t, 
     s->stats.worker_tasks[t->worker]++;
 }
 
+/* The priority of the task that is ready and should start first; of any task there is no lower one. */
+static inline int32_t most_urgent(const struct scheduler *s, uint8_t group)
+{
+    uint64_t first;
+    const bool any = s->ready_groups >> group & 1 && ptoi_ready_peek(&s->ready[group], &first);
+    return any ? task_of(s, first)->priority : INT32_MIN;
+}
+
 static NEVER_INLINE void send_chained(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */
 {
+    uint32_t slot = slot_of(s, id);
+    const uint8_t group = s->group[s->task[slot].worker];
+    const int32_t ready = most_urgent(s, group); /* nothing becomes ready here */
     for (;;) {
-        const struct task_slot *t = find_chained(s, id, place);
-        uint64_t first;
-        if (!t ||
-            (ptoi_ready_peek(&s->ready[s->group[t->worker]], &first) && task_of(s, first)->priority > t->priority))
-            return;
-        if (!s->ops->follow(s->context, place, t->id)) return;
-        id = t->id;
-        set_state(state_of(s, id), TASK_PENDING, TASK_RUNNING);
-        note_started(s, t, state_of(s, id), place);
+        const uint32_t found = find_chained(s, slot, place, group);
+        if (!found) return;
+        slot = found - 1;
+        const struct task_slot *const t = &s->task[slot];
+        if (t->priority < ready || !s->ops->follow(s->context, place, t->id)) return;
+        set_state(&s->slot[slot], TASK_PENDING, TASK_RUNNING);
+        note_started(s, t, &s->slot[slot], place);
     }
 }
 

@@ -45,14 +45,16 @@ static inline __attribute__((always_inline)) int ptoi_unpack_args(const struct w
     for (; head < end; head++, args++) {
         const int64_t value = head->value;
         const size_t rank = head->rank;
-        const bool is_scalar = head->kind == PTO_PARAM_SCALAR;
-        char *const base = head->buffer ? heap_base : NULL;
         memcpy(&args->kind, &head->kind, ARG_FORM_BYTES);
         args->value.i64 = value;
         args->shape = extent;
         args->stride = extent + rank;
+        if (head->kind == PTO_PARAM_SCALAR) {
+            args->ptr = NULL;
+            continue;
+        }
         extent += 2 * rank;
-        args->ptr = is_scalar ? NULL : (void *)((uintptr_t)base + (uintptr_t)value);
+        args->ptr = (void *)((head->buffer ? (uintptr_t)heap_base : 0) + (uintptr_t)value);
     }
     return count;
 }

@@ -39,9 +39,11 @@ static inline void ptoi_form_extents(const PTOTaskParam *p, int64_t *extent)
 /* Has a parameter of that form these extents, and does it begin at an element that is not far? */
 static inline bool ptoi_has_extents(const int64_t *extent, const PTOTaskParam *p)
 {
-    const int64_t *const shape = p->shape, *const stride = p->stride, *const e = extent;
-    if (PTO_RARE_((uint64_t)p->at >> FORM_AT_BITS)) return false;
-    if (p->rank == 0) return p->bytes == e[0];
+    const int64_t *const e = extent;
+    const uint64_t far = (uint64_t)p->at >> FORM_AT_BITS;
+    if (p->rank == 0) return !PTO_RARE_((far | ((uint64_t)p->bytes ^ (uint64_t)e[0])) != 0);
+    const int64_t *const shape = p->shape, *const stride = p->stride;
+    if (PTO_RARE_(far != 0)) return false;
     if (PTO_RARE_(!shape || shape[0] != e[0])) return false;
     if (p->rank == 1) return stride ? stride[0] == e[1] : e[1] == 1;
     return shape[1] == e[1] && (stride ? stride[0] == e[2] && stride[1] == e[3] : e[2] == e[1] && e[3] == 1);

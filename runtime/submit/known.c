@@ -55,6 +55,7 @@ static bool learn_rows(struct known_view *v, int rank)
     v->is_contiguous = pto_is_row_major(rank, v->extent, v->extent + rank);
     if (!v->is_contiguous) ptoi_region_of_rows(&r, 0, v->unit, rank, v->extent, v->extent + rank);
     v->rows = r.rank ? (struct rows){r.run, r.dim[0].count, r.dim[0].stride_bytes} : (struct rows){r.run, 1, 0};
+    v->run = v->rows.count == 1 ? v->rows.run : 0;
     return r.rank <= 1;
 }
 

@@ -25,7 +25,8 @@ struct known_view {
     struct map_buffer *near; /* the outside buffer that the tensor was in; NULL: none */
     bool is_contiguous;      /* row by row: a new output may be like that */
     const PTOKernel *kernel; /* of the first view: that of them all */
-    uint64_t rest[3];
+    int64_t run;             /* the bytes of rows, if that is one; else 0 */
+    uint64_t rest[2];
 };
 _Static_assert(sizeof(struct known_view) == 128, "the views of a kernel are found by a shift");
 

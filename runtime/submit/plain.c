@@ -124,6 +124,12 @@ static inline bool is_near(const struct known_view *v, int64_t low)
     return PTO_OFTEN_(near && near->low <= low && low + v->bytes <= near->high && near->tiled);
 }
 
+/* The tile that the access is; NULL: it may be one all the same. */
+static inline struct tile *tile_of_run(const struct known_view *v, int64_t low)
+{
+    return PTO_OFTEN_(v->near != NULL) ? tile_at_run(v->near, low, v->run) : NULL;
+}
+
 static inline bool take_new(struct pass *q, const PTOTaskParam *p, const struct known_view *v, struct arg_head *head)
 {
     if (q->made || p->at != 0 || !v->is_contiguous) return false;
@@ -186,8 +192,9 @@ PTO_INLINED_ bool take_tensor(struct pass *q, const PTOTaskParam *p, struct know
     if (PTO_RARE_(((uint64_t)(uintptr_t)base - 1) >> 60)) return false;
     const int64_t low = (int64_t)(intptr_t)base + p->at * v->unit;
     head->value = low;
-    if (is_near(v, low)) {
-        struct tile *const t = tile_at(v->near, low, &v->rows);
+    struct tile *t = tile_of_run(v, low);
+    if (t || is_near(v, low)) {
+        if (!t) t = tile_at(v->near, low, &v->rows);
         if (PTO_RARE_(!t || kind == PTO_PARAM_ACC)) return false; /* it closes the table, once for all */
         if (PTO_OFTEN_(take_tile(q, t, v->near, kind))) return true;
         map = v->near;

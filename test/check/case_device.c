@@ -43,7 +43,7 @@ static void *work(void *arg)
         }
         const uint64_t id = box->task[done % PTO_MAILBOX_DEPTH];
         if (load_relaxed(&core->run_status->status) == PTO_OK) {
-            const int code = ptoi_worker_run(core->window, core->backend, core->heap, id);
+            const int code = ptoi_worker_run(core->window, core->backend, core->heap, window_task(core->window, id));
             if (code != 0) ptoi_core_failed(core, id, code);
         }
         store_release(&box->done, ++done, DEVICE_ENDED);

@@ -75,7 +75,8 @@ static void *work(void *arg)
         if (load_relaxed(&me->core->run_status->status) == PTO_OK) {
             struct recorded_task *r = ptoi_record_task(me->core->recorder, id);
             const int64_t since = ptoi_clock_ns();
-            const int result = ptoi_worker_run(me->core->window, me->core->backend, me->core->heap, id);
+            const int result =
+                ptoi_worker_run(me->core->window, me->core->backend, me->core->heap, window_task(me->core->window, id));
             if (r) r->begin = since, r->end = ptoi_clock_ns(), r->row = (int32_t)(me - h->worker);
             /* before [DEVICE_ENDED]: nothing that depends on it starts */
             if (result != 0) ptoi_core_failed(me->core, id, result);

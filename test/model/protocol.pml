@@ -856,9 +856,16 @@ inline RUN_OWN(me)
     }
 }
 
+#if BUG == 31
+#define IS_SENT(me) (sent[me] != done[me])
+#else
+#define IS_SENT(me) (left != 0)
+#endif
+
 proctype worker(byte me)
 {
     byte id, seen_retired;
+    byte left; /* of what was sent when it saw last that the lane is its own, how many it has not run */
     bit progress, again, got;
 
 top:
@@ -868,7 +875,7 @@ top:
         :: else
         fi;
         if
-        :: sent[me] != done[me] && !HOSTED(me) -> goto run_own
+        :: sent[me] != done[me] && !HOSTED(me) -> left = sent[me] - done[me]; goto run_own
         :: else
         fi;
         HAS_INPUT(again);
@@ -907,9 +914,16 @@ last_look:
 run_own:
     RUN_OWN(me);
 
+    /* Of what was sent it may run the next: so long nobody changes whose lane it is. */
+    left = left - 1;
+    if
+    :: IS_SENT(me) -> goto run_own
+    :: left = 0
+    fi;
+
     /* GOES_ON: of short tasks it may run the next before it looks */
     if
-    :: sent[me] != done[me] && !HOSTED(me) -> goto run_own
+    :: atomic { sent[me] != done[me] && !HOSTED(me) -> left = sent[me] - done[me] }; goto run_own
     :: skip
     fi;
 
@@ -949,7 +963,7 @@ leave:
     atomic {
         progress = 0;
         if
-        :: sent[me] != done[me] && !HOSTED(me) -> again = 0; goto run_own /* GOES_ON: whatever there is */
+        :: sent[me] != done[me] && !HOSTED(me) -> again = 0; left = sent[me] - done[me]; goto run_own /* GOES_ON: whatever there is */
         :: sent[me] != done[me] && HOSTED(me) -> again = 0; goto top
         :: skip
         fi;

@@ -75,6 +75,7 @@ BUGS = [
     (28, "H32", "the orchestrator sleeps without a look at what it kept shut",    PLAIN + "W=2 NT=2 NB=1 HELPER=1"),
     (29, "H52", "what follows a failed task in its lane runs all the same",       PLAIN + "W=3 FAILS=1"),
     (30, "H20", "a task follows in one lane what was sent to another",            PLAIN + "W=3 NB=2 NWORK=2"),
+    (31, "H21", "a worker goes on with what was sent after it saw whose lane it is", PLAIN + "W=2 NT=3 NB=2 HELPER=1"),
 ]
 
 WITNESSES = [

@@ -66,8 +66,8 @@ static bool run_one(struct lanes *l)
         const int lane = (first + i) % LANES;
         const uint64_t at = l->done[lane] % DEPTH;
         if (l->done[lane] == l->sent[lane]) continue;
-        l->result[lane][at] =
-            ptoi_worker_run(l->rt->core.window, l->rt->core.backend, l->rt->core.heap, l->task[lane][at]);
+        l->result[lane][at] = ptoi_worker_run(l->rt->core.window, l->rt->core.backend, l->rt->core.heap,
+                                              window_task(l->rt->core.window, l->task[lane][at]));
         l->done[lane]++;
         return true;
     }

@@ -61,9 +61,9 @@ static bool start(void *context, PTOWorkerType type, uint64_t id, int *place)
     struct apart *a = context;
     (void)type, (void)place;
     if (a->has_ended) return false;
+    struct window *const w = (struct window *)(void *)a->window.second;
     a->ended = (struct completion){.id = id};
-    a->ended.result =
-        ptoi_worker_run((struct window *)(void *)a->window.second, a->rt->core.backend, a->heap.second, id);
+    a->ended.result = ptoi_worker_run(w, a->rt->core.backend, a->heap.second, window_task(w, id));
     a->has_ended = true;
     a->started++;
     return true;
