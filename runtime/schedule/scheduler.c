@@ -107,7 +107,9 @@ static inline void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TA
     const uint32_t slot = slot_of(s, id);
     const struct task_slot *t = &s->task[slot];
     CHECK(t->id == id);
-    __builtin_prefetch(window_args(s->window, t->arg_begin)); /* the orchestrator has just written this cache line */
+    /* the orchestrator has just written these cache lines: they are fetched together */
+    __builtin_prefetch(window_args(s->window, t->arg_begin));
+    if (t->dep_count > 0) __builtin_prefetch(window_dep(s->window, t->dep_begin));
     struct slot_state *const a = &s->slot[slot];
     struct waiting *const waiting = s->waiting;
     uint32_t missing = 0;
