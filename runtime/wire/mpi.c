@@ -413,7 +413,16 @@ static bool mpi_have_statuses_left(struct wire *wire)
     return all;
 }
 
-enum { ABORT_NS = 2000000000 }; /* so long the other ranks leave that to rank 0 */
+/* So long the other ranks leave MPI_Abort to rank 0, which is so long after the last words of a rank: the launcher of
+ * MPICH reads no more of them once it has been called. */
+enum { ABORT_NS = 2000000000, LAST_WORDS_NS = 50000000 };
+
+static void abort_all(const struct mpi_wire *w, int code)
+{
+    fflush(NULL); /* a host program comes here from exit, before its streams are closed */
+    ptoi_sleep_ns(w->wire.rank == 0 ? LAST_WORDS_NS : ABORT_NS);
+    MPI_Abort(MPI_COMM_WORLD, code);
+}
 
 /* The process ends without MPI_Finalize.  The launcher of MPICH kills the other ranks then, and reports their SIGKILL
  * in place of the exit code; MPI_Abort names the code.  Of another communicator than that of all ranks it has each rank
@@ -424,10 +433,7 @@ static void end_without_finalize(const struct mpi_wire *w, int code)
 #ifdef OPEN_MPI
     (void)w, (void)code;
 #else
-    if (code == 0) return;
-    if (w->wire.rank != 0) ptoi_sleep_ns(ABORT_NS);
-    fflush(NULL); /* a host program comes here from exit, before its streams are closed */
-    MPI_Abort(MPI_COMM_WORLD, code);
+    if (code != 0) abort_all(w, code);
 #endif
 }
 
@@ -529,7 +535,7 @@ static int before_finalize(MPI_Comm self, int key, void *wire, void *nothing)
     struct wire *w = wire;
     (void)self, (void)key, (void)nothing;
     if (w->ends) w->ends(w);
-    if (w->others.code != 0) MPI_Abort(MPI_COMM_WORLD, w->others.code); /* MPI_Finalize would not return */
+    if (w->others.code != 0) abort_all(of(w), w->others.code); /* MPI_Finalize would not return */
     return MPI_SUCCESS;
 }
 

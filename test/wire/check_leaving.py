@@ -110,6 +110,9 @@ CASES = [("d", "d", None), ("", "", None), ("dcrd", "dcrd", None),
          ("d", "rd", (False, 3, 2)), ("d", "l", (False, 3, 2)), ("rd", "dcrd", (True, 3, 2)), ("dcld", "ld", (False, 3, 2)),
          ("dcr", "d", (True, 0, 2)), ("dc", "", (True, 0, 2)), ("d", "dcd", (False, 0, 2))]
 
+# A rank that is in MPI_Finalize and aborts at once takes the last words of another one in one of twelve such jobs of MPICH.
+OFTEN = [("d", "l", (False, 3, 2))] * 20
+
 
 def wanted(waits, odd, ranks):
     """The messages, of which one has to be printed: of each rank that waits for one that has left."""
@@ -132,9 +135,10 @@ def main():
     if code != 0:
         sys.exit(out + err)
     good = True
-    for ranks, odds in ((2, [1]),) if "-DOWN_MPI" in options else ((2, [0]), (3, [0, 2])):
+    owns_mpi = "-DOWN_MPI" in options
+    for ranks, odds in ((2, [1]),) if owns_mpi else ((2, [0]), (3, [0, 2])):
         for odd in odds:
-            for its, theirs, waits in CASES:
+            for its, theirs, waits in CASES + OFTEN * (owns_mpi and "mpich" in launcher[0]):
                 code, _, err = run(launcher + [str(ranks), program, str(odd), its, theirs])
                 is_so = (code == 0 and not err) if waits is None else (code == 1 and any(text in err for text in wanted(waits, odd, ranks)))
                 if not is_so:
