@@ -173,6 +173,8 @@ const struct type *type_nodes_check(struct checker *c, struct ast *node);
 void accumulators_check(struct checker *c, struct symbol *s, struct symbol *f, const struct ast *node);
 
 /* ---- library.c ---- */
+/* The text of std/MODULE.pto in the source map; -1: there is none. */
+int library_file(struct checker *c, const char *module);
 /* A kernel without a body whose C function is the library's; E04, E12. */
 void library_check(struct checker *c, const struct symbol *kernel);
 

@@ -40,6 +40,18 @@ static void check_la_tiles(struct checker *c, const struct symbol *kernel)
     }
 }
 
+int library_file(struct checker *c, const char *module)
+{
+    const char *why = NULL;
+    for (int i = 0; i < c->options->import_dir_count; i++) {
+        const char *path = arena_printf(c->mem, "%s/std/%s.pto", c->options->import_dirs[i], module);
+        const int file =
+            source_map_can_read(c->front->sources, path) ? source_map_read(c->front->sources, path, &why) : -1;
+        if (file >= 0) return file;
+    }
+    return -1;
+}
+
 /* The module that has the functions of this prefix, read and not checked; NULL: there is none. */
 static const struct ast *items_of_module(struct checker *c, const char *function)
 {
@@ -51,13 +63,8 @@ static const struct ast *items_of_module(struct checker *c, const char *function
     for (size_t m = 0; m < sizeof modules / sizeof *modules; m++) {
         const size_t length = strlen(modules[m]);
         if (strncmp(function + 4, modules[m], length) != 0 || function[4 + length] != '_') continue;
-        for (int i = 0; i < c->options->import_dir_count; i++) {
-            const char *why = NULL,
-                       *path = arena_printf(c->mem, "%s/std/%s.pto", c->options->import_dirs[i], modules[m]);
-            const int file =
-                source_map_can_read(c->front->sources, path) ? source_map_read(c->front->sources, path, &why) : -1;
-            if (file >= 0) return parse_file(c->front, (uint32_t)file)->items;
-        }
+        const int file = library_file(c, modules[m]);
+        return file >= 0 ? parse_file(c->front, (uint32_t)file)->items : NULL;
     }
     return NULL;
 }

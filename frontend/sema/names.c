@@ -276,26 +276,22 @@ static bool hint_library(struct checker *c, const char *name)
 #undef LIBRARY
     };
     const size_t length = strlen(name);
-    for (int i = 0; i < c->options->import_dir_count; i++)
-        for (size_t m = 0; m < sizeof modules / sizeof *modules; m++) {
-            const char *why = NULL,
-                       *path = arena_printf(c->mem, "%s/std/%s.pto", c->options->import_dirs[i], modules[m]);
-            const int file =
-                source_map_can_read(c->front->sources, path) ? source_map_read(c->front->sources, path, &why) : -1;
-            if (file < 0) continue;
-            for (const char *p = source_get(c->front->sources, (uint32_t)file)->text; (p = strchr(p, '\n')) != NULL;) {
-                p += 1;
-                if (*p == '@') p += strcspn(p, " \n"); /* @opcode("copy") kernel copy */
-                p += *p == ' ';
-                const bool is_kernel = strncmp(p, "kernel ", 7) == 0;
-                if (!is_kernel && strncmp(p, "orch ", 5) != 0) continue;
-                p += is_kernel ? 7 : 5;
-                if (strncmp(p, name, length) != 0 || !strchr("<(", p[length])) continue;
-                diag_help(c->diag, "the library has it: import \"std/%s.pto\" as %s; then %s.%s(...)", modules[m],
-                          modules[m], modules[m], name);
-                return true;
-            }
+    for (size_t m = 0; m < sizeof modules / sizeof *modules; m++) {
+        const int file = library_file(c, modules[m]);
+        if (file < 0) continue;
+        for (const char *p = source_get(c->front->sources, (uint32_t)file)->text; (p = strchr(p, '\n')) != NULL;) {
+            p += 1;
+            if (*p == '@') p += strcspn(p, " \n"); /* @opcode("copy") kernel copy */
+            p += *p == ' ';
+            const bool is_kernel = strncmp(p, "kernel ", 7) == 0;
+            if (!is_kernel && strncmp(p, "orch ", 5) != 0) continue;
+            p += is_kernel ? 7 : 5;
+            if (strncmp(p, name, length) != 0 || !strchr("<(", p[length])) continue;
+            diag_help(c->diag, "the library has it: import \"std/%s.pto\" as %s; then %s.%s(...)", modules[m],
+                      modules[m], modules[m], name);
+            return true;
         }
+    }
     return false;
 }
 
