@@ -69,7 +69,7 @@ static const struct ast *items_of_module(struct checker *c, const char *function
     return NULL;
 }
 
-/* Is "pto_vec_add_$E" the function?  What stands there for the type is any name without `_`. */
+/* Is "pto_vec_add_$E" the function?  Any name without `_` is a type there. */
 static bool names_function(const char *pattern, const char *function)
 {
     for (; *pattern; pattern++) {

@@ -17,7 +17,7 @@ int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_
 
 /* Buffers and scalars of the arguments, each in their order, are handed to the backend. */
 int ptoi_worker_request(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count);
-/* The words of the kernel that failed, for whoever reports that. */
+/* The words of the kernel that failed, for the report. */
 void ptoi_worker_publish_reason(struct window *w, uint64_t id);
 
 /* ptoi_worker_call, inlined. */

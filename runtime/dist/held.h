@@ -36,7 +36,7 @@ struct held {
 
 /* Copies the task, whose outputs have their buffers and are uses. */
 void ptoi_held_copy(struct held *h, const struct task *k);
-/* Before somebody reads tasks that are held back, or changes what is known of a kernel: all are complete. */
+/* All tasks that are held back are complete.  Called before they are read, and before a kernel is learnt anew. */
 void ptoi_held_complete(struct dist *d);
 
 /* ---- lifetimes that end behind the newest of these tasks --------------------------------------------------------- */

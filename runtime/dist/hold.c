@@ -2,7 +2,7 @@
  *
  * Idea       what skipped.c does with a task that writes memory which has a home.  A task whose tensors lie on this
  *            rank, or in several cells, or are made by others, is left to submit.c before anything has changed.
- *            What is kept of it is what ptoi_held_complete() needs.
+ *            As much of it is kept as ptoi_held_complete() needs.
  * Owner      the orchestrator.
  * Invariant  the task that is held back, when it is complete, its buffers and the words are those that submit.c would
  *            leave.

@@ -50,7 +50,7 @@ static bool start_as_recorded(struct core *core, PTOWorkerType type, uint64_t id
     return true;
 }
 
-/* How long the task will run.  What was known of the kernel that was asked for last is as good, for a step. */
+/* How long the task will run.  During a step the time of the last kernel that was asked for does not change. */
 static inline int64_t expect_ns(struct threads *e, const struct core *core, uint64_t id)
 {
     const struct task_slot *const t = window_task(core->window, id);

@@ -83,7 +83,7 @@ static bool has_task(struct lane *l) { return load_acquire(&l->sent, SENT) != lo
 static bool has_own_task(struct lane *l) { return has_task(l) && !load_acquire(&l->has_helper, HELPER); }
 
 /* The number of the next task that the caller has to run, and how many were sent; false: none.  In this order: what was
- * sent came after the helper did, and before it left it had run all; so whoever finds fewer sent than done has looked
+ * sent came after the helper did, and before it left it had run all; a thread that finds fewer sent than done looked
  * at `sent` before that. */
 static inline bool find_own(struct lane *l, bool as_helper, uint64_t *n, uint64_t *sent)
 {
@@ -187,7 +187,7 @@ static bool schedule(struct core *core, struct lane *own, bool as_helper) /* mod
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-/* The kernel of a task that nobody watches, and that is not timed. */
+/* The kernel of a task that is neither watched nor timed. */
 static inline __attribute__((always_inline)) int run_plain(const struct lane *l, const struct core *core,
                                                            const struct task_slot *t, const PTOKernel *kernel,
                                                            int64_t ns, int32_t thread)

@@ -81,7 +81,7 @@ static inline uint32_t ptoi_heap_try_near(struct heap *h, int32_t depth, uint64_
         return 0;
     return ptoi_heap_lay(h, depth, size, at);
 }
-/* The buffer, of which nobody else knows, was never made.  false: it is not the newest of its chunk, or the run is
+/* The buffer, which no other role knows, was never made.  false: it is not the newest of its chunk, or the run is
  * checked, and nothing has changed. */
 static inline bool ptoi_heap_take_back(struct heap *h, uint32_t buffer, uint64_t bytes)
 {
