@@ -242,15 +242,10 @@ static bool hint_foreign(struct checker *c, struct span at, const char *name, bo
 /* A module of the library that was not imported. */
 static bool hint_import(struct checker *c, struct span at, const char *name)
 {
-    for (int i = 0; i < c->options->import_dir_count; i++) {
-        const char *path = arena_printf(c->mem, "%s/std/%s.pto", c->options->import_dirs[i], name);
-        if (!source_map_can_read(c->front->sources, path)) continue;
-        const char *text = arena_printf(c->mem, "import \"std/%s.pto\" as %s;", name, name);
-        diag_fix(c->diag, (struct span){at.file, 0, 0}, arena_printf(c->mem, "%s\n", text), "the library has it: %s",
-                 text);
-        return true;
-    }
-    return false;
+    if (library_file(c, name) < 0) return false;
+    const char *text = arena_printf(c->mem, "import \"std/%s.pto\" as %s;", name, name);
+    diag_fix(c->diag, (struct span){at.file, 0, 0}, arena_printf(c->mem, "%s\n", text), "the library has it: %s", text);
+    return true;
 }
 
 /* A module that is imported has it. */

@@ -25,6 +25,17 @@ void ptoi_held_copy(struct held *h, const struct task *k)
     }
 }
 
+void ptoi_held_use_output(struct task *k, struct tensor *t)
+{
+    struct use *const u = &k->use[k->uses++];
+    u->tensor = t;
+    u->bytes = t->bytes;
+    u->home = NO_HOME;
+    u->reads = false;
+    u->writes = true;
+    for (int32_t n = 0; n < t->home.rank; n++) u->box.low[n] = 0, u->box.high[n] = t->home.shape[n];
+}
+
 /* Extents and strides are those of the form, where the program has given any. */
 static void complete_extents(struct held *h, int32_t index, const int64_t *view)
 {
@@ -42,17 +53,6 @@ static void complete_read(struct task *k, const struct known_box *box, const PTO
     u->home = home;
     u->reads = true;
     u->writes = false;
-}
-
-static void complete_output(struct task *k, struct tensor *t)
-{
-    struct use *const u = &k->use[k->uses++];
-    u->tensor = t;
-    u->bytes = t->bytes;
-    u->home = NO_HOME;
-    u->reads = false;
-    u->writes = true;
-    for (int32_t n = 0; n < t->home.rank; n++) u->box.low[n] = 0, u->box.high[n] = t->home.shape[n];
 }
 
 static void complete(struct dist *d, struct held *h)
@@ -83,7 +83,7 @@ static void complete(struct dist *d, struct held *h)
     }
     for (int32_t i = 0; i < h->outputs; i++) {
         ptoi_orch_show(&d->core->orch, h->output[i]->buffer);
-        complete_output(k, h->output[i]);
+        ptoi_held_use_output(k, h->output[i]);
     }
     h->like = NULL;
     h->common_home = NO_HOME;

@@ -34,6 +34,8 @@ struct held {
     int64_t shape[PTO_TASK_PARAMS][PTO_MAX_RANK], stride[PTO_TASK_PARAMS][PTO_MAX_RANK];
 };
 
+/* A new buffer, which has no home yet, is a use of the task. */
+void ptoi_held_use_output(struct task *k, struct tensor *t);
 /* Copies the task, whose outputs have their buffers and are uses. */
 void ptoi_held_copy(struct held *h, const struct task *k);
 /* All tasks that are held back are complete.  Called before they are read, and before a kernel is learnt anew. */

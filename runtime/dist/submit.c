@@ -186,16 +186,7 @@ static bool can_be_held(const struct dist *d, const struct task *k)
 /* Its new buffers, which have no home yet, are uses from now on. */
 static void use_outputs(struct task *k)
 {
-    for (int32_t i = 0; i < k->outputs; i++) {
-        const struct output *const made = &k->output[i];
-        struct use *const u = &k->use[k->uses++];
-        u->tensor = made->tensor;
-        u->bytes = made->bytes;
-        u->home = NO_HOME;
-        u->reads = false;
-        u->writes = true;
-        for (int32_t n = 0; n < made->home.rank; n++) u->box.low[n] = 0, u->box.high[n] = made->home.shape[n];
-    }
+    for (int32_t i = 0; i < k->outputs; i++) ptoi_held_use_output(k, k->output[i].tensor);
     k->outputs = 0;
 }
 

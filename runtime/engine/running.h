@@ -49,29 +49,25 @@ bool ptoi_running_late(const struct window *w, const struct running_line *line, 
 
 void ptoi_fail_timeout(struct window *w, struct run_status *run_status, uint64_t id);
 
-/* The worker begins a task.  thread: that runs it. */
+/* The worker begins a task.  thread: that runs it; since, overdue_at: 0 where it is not timed, or has no limit. */
+static inline void ptoi_running_begin_kernel(struct running_line *line, const PTOKernel *kernel, const PTOSite *site,
+                                             uint64_t id, int32_t thread, int64_t since, int64_t overdue_at)
+{
+    store_relaxed(&line->kernel, kernel); /* relaxed: the last store publishes them */
+    store_relaxed(&line->site, site);
+    store_relaxed(&line->since, since);
+    store_relaxed(&line->thread, thread);
+    store_relaxed(&line->overdue_at, overdue_at);
+    store_release(&line->task, id + 1, RUNNING);
+}
+
+/* The same, as the window says. */
 static inline void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now,
                                       int32_t thread)
 {
     const int64_t limit = ptoi_task_limit_ns(w, id);
-    store_relaxed(&line->kernel, ptoi_task_kernel(w, id)); /* relaxed: the last store publishes them */
-    store_relaxed(&line->site, ptoi_task_site(w, id));
-    store_relaxed(&line->since, now);
-    store_relaxed(&line->thread, thread);
-    store_relaxed(&line->overdue_at, limit > 0 ? now + limit : 0);
-    store_release(&line->task, id + 1, RUNNING);
-}
-
-/* The same of one that has no limit and is not timed. */
-static inline void ptoi_running_begin_kernel(struct running_line *line, const PTOKernel *kernel, const PTOSite *site,
-                                             uint64_t id, int32_t thread)
-{
-    store_relaxed(&line->kernel, kernel); /* relaxed: the last store publishes them */
-    store_relaxed(&line->site, site);
-    store_relaxed(&line->since, 0);
-    store_relaxed(&line->thread, thread);
-    store_relaxed(&line->overdue_at, 0);
-    store_release(&line->task, id + 1, RUNNING);
+    ptoi_running_begin_kernel(line, ptoi_task_kernel(w, id), ptoi_task_site(w, id), id, thread, now,
+                              limit > 0 ? now + limit : 0);
 }
 
 /* Its kernel returned. */
@@ -93,8 +89,7 @@ static inline void ptoi_running_end_timed(struct running_line *line, struct wind
                                           uint64_t id, int64_t since, int64_t now)
 {
     const int64_t overdue_at = load_relaxed(&line->overdue_at); /* relaxed: ours */
-    ptoi_running_end(line);
-    store_relaxed(&line->busy_ns, load_relaxed(&line->busy_ns) + now - since);
+    ptoi_running_end_kernel(line, now - since);
     if (overdue_at != 0 && now > overdue_at) ptoi_fail_timeout(w, run_status, id);
 }
 

@@ -195,7 +195,7 @@ static inline __attribute__((always_inline)) int run_plain(const struct lane *l,
     const struct threads *e = core->state;
     struct running_line *const line = l->line + e->shift[t->worker];
     const PTOSite *const site = ptoi_image_pointer(t->site);
-    ptoi_running_begin_kernel(line, kernel, site, t->id, thread);
+    ptoi_running_begin_kernel(line, kernel, site, t->id, thread, 0, 0);
     const int result = ptoi_worker_run_here(core->window, core->backend, core->heap, t, kernel, site);
     ptoi_running_end_kernel(line, ns);
     return result;
