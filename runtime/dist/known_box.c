@@ -3,9 +3,12 @@
 
 enum { UNIT_BITS = 30 }; /* of the bytes that `at` counts: no product overflows */
 
+/* Of a line of which nothing is known: no call of a program has it, and NULL may be in a wrong one. */
+static const PTOKernel no_kernel;
+
 void ptoi_known_boxes_begin(struct known_boxes *k)
 {
-    for (int i = 0; i < PTO_FAST_LINES; i++) k->line[i].kernel = NULL;
+    for (int i = 0; i < PTO_FAST_LINES; i++) k->line[i].kernel = &no_kernel;
 }
 
 struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKernel *kernel, const char *text,
@@ -63,13 +66,13 @@ int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t r
 {
     const int32_t home = begin < b->elements ? ptoi_known_box_home(b, begin, ranks) : NO_BOX;
     struct known_cell *const c = &b->cell;
-    if (home < 0 || c->size == 0) return home;
+    if (home < 0 || home > UINT16_MAX || c->size == 0) return home;
     const struct known_axis *const x = b->axis;
     const uint64_t row = b->rows ? ptoi_divide(begin, x->inverse_of_size) : 0;
     c->rows = 1;
     c->begin = pass_cell(x, begin - row * x->size, &c->columns);
     if (b->rows) c->begin += pass_cell(x + 1, row, &c->rows) * x->size;
-    c->home = home;
+    c->home = (uint16_t)home;
     return home;
 }
 
@@ -78,6 +81,14 @@ static void forget_cell(struct known_box *b)
 {
     b->cell = (struct known_cell){.rows = 0, .size = b->rows <= 1 ? b->axis[0].size : 0};
     b->cell.inverse_of_size = b->cell.size ? ptoi_inverse(b->cell.size) : 0;
+}
+
+/* Modulo 2^64.  Each step of Newton's doubles the right bits, of which an odd number itself has three. */
+static uint64_t inverse_of_odd(uint64_t odd)
+{
+    uint64_t inverse = odd;
+    for (int bits = 3; bits < 64; bits *= 2) inverse *= 2 - odd * inverse;
+    return inverse;
 }
 
 /* Of one or two dimensions. */
@@ -89,11 +100,11 @@ static void learn_tiles(struct known_box *b, const struct tensor *t)
     if (!t->home_of_cell || b->rows > 1 || inner->size % inner->cell != 0 || inner->begins_in_cell != 1 ||
         outer->begins_in_cell != 1)
         return;
-    x->width = inner->cell;
-    x->inverse_of_width = ptoi_inverse(x->width);
+    x->twos = __builtin_ctzll(inner->cell);
+    x->odd_inverse = inverse_of_odd(inner->cell >> x->twos);
     x->columns = inner->size / inner->cell;
     x->rows = b->rows ? outer->size / outer->cell : 1;
-    x->row = b->rows ? outer->cell * x->columns : 0; /* one row: no tile lies in another one */
+    x->row = b->rows ? outer->cell * inner->size : 0; /* one row: no tile lies in another one */
     x->inverse_of_row = b->rows ? ptoi_inverse(x->row) : 0;
     x->home = t->home_of_cell;
     b->cell.size = 0;

@@ -10,7 +10,8 @@
  * Invariant  a tensor of which a box is known is settled and not lent, and stays so.  A box that is found is the one
  *            that ptoi_home_box() finds, its home that of ptoi_home_of_box(), and the view lies inside of its buffer.
  * Source     division by multiplication with an inverse that is rounded down: A. D. Robison, "N-bit unsigned division
- *            via N-bit multiply-add", ARITH 2005.
+ *            via N-bit multiply-add", ARITH 2005.  Of multiples: T. Granlund, P. Montgomery, "Division by invariant
+ *            integers using multiplication", PLDI 1994, section 9.
  * Tests      test/runtime/test_known_box.c, test/wire/stress_ranks.c */
 #ifndef PTOI_KNOWN_BOX_H
 #define PTOI_KNOWN_BOX_H
@@ -46,15 +47,16 @@ struct known_cell {
     uint64_t begin;                 /* its first element */
     uint64_t size, inverse_of_size; /* of a row of the tensor */
     uint64_t rows, columns;         /* in which a box may begin, so that it lies in the cell */
-    int32_t home;
+    uint16_t home;                  /* never NO_HOME, as a compiler sees */
 };
 
 /* Where boxes are cells, and rows of the tensor are rows of whole cells. */
 struct known_tiles {
-    const uint16_t *home;             /* by cell, struct tensor; NULL: it is not so */
-    uint64_t width, inverse_of_width; /* of a cell; so many elements are a tile */
-    uint64_t row, inverse_of_row;     /* tiles of a row of cells */
-    uint64_t rows, columns;           /* of cells */
+    const uint16_t *home;         /* by cell, struct tensor; NULL: it is not so */
+    uint64_t row, inverse_of_row; /* elements of a row of cells */
+    uint64_t rows, columns;       /* of cells */
+    uint64_t odd_inverse;         /* the width of a cell, see ptoi_divide_exactly() */
+    int32_t twos;
 };
 
 /* The item of a view; a rank that only knows its box could take another view for it. */
@@ -147,6 +149,14 @@ static inline uint64_t ptoi_divide(uint64_t n, uint64_t inverse)
     return (uint64_t)((unsigned __int128)(n + 1) * inverse >> 64);
 }
 
+/* n / divisor, where that is whole, else a number above UINT64_MAX / divisor.  The divisor is 2^twos times an odd
+ * number that has the inverse modulo 2^64. */
+static inline uint64_t ptoi_divide_exactly(uint64_t n, uint64_t odd_inverse, int32_t twos)
+{
+    const uint64_t product = n * odd_inverse;
+    return product >> twos | product << (-(uint32_t)twos & 63);
+}
+
 #define NO_ELEMENT UINT64_MAX
 
 /* Is the view of a parameter of the same form like the last one, and has its tensor not to be looked at? */
@@ -211,9 +221,9 @@ static inline int32_t ptoi_known_box_near_home(struct known_box *b, uint64_t beg
 {
     const struct known_tiles *const x = &b->tiles;
     if (x->home) {
-        const uint64_t tile = ptoi_divide(begin, x->inverse_of_width), row = ptoi_divide(tile, x->inverse_of_row),
-                       column = tile - row * x->row;
-        if (tile * x->width == begin && column < x->columns && row < x->rows) return x->home[row * x->columns + column];
+        const uint64_t row = ptoi_divide(begin, x->inverse_of_row);
+        const uint64_t column = ptoi_divide_exactly(begin - row * x->row, x->odd_inverse, x->twos);
+        if (column < x->columns && row < x->rows) return x->home[row * x->columns + column];
     }
     const struct known_cell *const c = &b->cell;
     const uint64_t at = begin - c->begin, row = ptoi_divide(at, c->inverse_of_size); /* huge, if it begins before it */

@@ -265,12 +265,11 @@ static __attribute__((noinline)) int64_t skip_with_held(struct dist *d, struct k
 int64_t ptoi_dist_skip(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                        submit_fn *other)
 {
-    if (kernel && params && ptoi_dist_may_skip(d)) {
-        struct known_kernel *const known = &d->known.line[pto_kernel_line_(kernel)];
-        if (known->kernel == kernel)
-            return (known->makes_buffers ? ptoi_dist_hold
-                    : d->held_count == 0 ? skip_known
-                                         : skip_with_held)(d, known, params, count, other);
+    struct known_kernel *const known = &d->known.line[pto_kernel_line_(kernel)];
+    if (params && known->kernel == kernel && ptoi_dist_may_skip(d)) {
+        if (d->held_count == 0 && !known->makes_buffers) return skip_known(d, known, params, count, other);
+        if (d->ends_count == 0)
+            return (known->makes_buffers ? ptoi_dist_hold : skip_with_held)(d, known, params, count, other);
     }
     return other(&d->core->orch, kernel, params, count);
 }

@@ -26,11 +26,11 @@ struct skipped_made {
 /* Of a parameter that is like the last one. */
 struct skipped_made ptoi_dist_look_at_made(const struct dist *d, const PTOTaskParam *p, const struct known_made *known);
 
-/* false: something has to be done before the next task. */
+/* false: something has to be done before the next task, be it that tasks are held back or not.  Ranks that are planned
+ * know no step, so they skip nothing; and folds, which `packs` is about, are submitted by submit.c. */
 static inline bool ptoi_dist_may_skip(const struct dist *d)
 {
-    return !d->plan && !d->packs && d->ends_count == 0 && !ptoi_orch_has_failed(&d->core->orch) &&
-           !ptoi_dist_is_time_to_compare(d);
+    return !ptoi_dist_is_time_to_compare(d) && !ptoi_orch_has_failed(&d->core->orch);
 }
 
 /* The rank executes the next so many tasks: the number of the last one. */

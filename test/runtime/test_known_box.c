@@ -104,6 +104,22 @@ TEST(a_later_view_has_the_box_that_a_look_finds)
     EXPECT(tiled > VIEWS / 200);
 }
 
+/* Of widths that are odd, powers of two, and both; of numbers that wrap around, too. */
+TEST(what_is_no_tile_is_in_no_column)
+{
+    for (uint64_t width = 1; width <= 96; width++) {
+        int32_t twos = 0;
+        uint64_t inverse = 1;
+        while (!(width >> twos & 1)) twos++;
+        while (inverse * (width >> twos) != 1) inverse *= 2 - (width >> twos) * inverse;
+        for (uint64_t n = 0; n < 1000; n++) {
+            const uint64_t column = ptoi_divide_exactly(n, inverse, twos);
+            EXPECT(n % width == 0 ? column == n / width : column > UINT64_MAX / width);
+        }
+        for (uint64_t n = 1; n < 100; n++) EXPECT(ptoi_divide_exactly(0 - n, inverse, twos) >= 1000);
+    }
+}
+
 /* What may have changed since then. */
 TEST(another_form_or_tensor_is_looked_at)
 {
