@@ -40,9 +40,7 @@ struct local_calls {
 struct step {
     uint64_t hash;
     const PTOSite *site;
-    const char *name;           /* of the kernel; NULL: it is no task */
-    uint64_t first_word, words; /* of struct asked */
-    uint64_t own, first_own;    /* a bit for each word that is not there, but among those from first_own on */
+    uint64_t form, first_own; /* numbers of words of struct asked; see ptoi_dist_write_form() */
 };
 /* After how many steps the ranks compare their hashes, and the steps that are kept, a power of two: where they differ
  * at one comparison, the first difference lies after the comparison before, and is searched at the next.  A comparison
@@ -144,19 +142,25 @@ static inline void ptoi_dist_begin_step(struct dist *d)
     d->asked.sum = 0;
 }
 static inline struct step *ptoi_dist_step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
+/* Behind the words that were asked since `begin` stands how many they are; then a bit for each that is not there, but
+ * among those that a step has for itself; and the name of the kernel, NULL where it is no task.  Returns where that
+ * begins: the form of steps. */
+static inline uint64_t ptoi_dist_write_form(struct asked *a, uint64_t own, const char *name)
+{
+    const uint64_t form = a->end;
+    a->word[a->end++ % ASKED_WORDS] = form - a->begin;
+    a->word[a->end++ % ASKED_WORDS] = own;
+    a->word[a->end++ % ASKED_WORDS] = (uint64_t)(uintptr_t)name;
+    a->begin = a->end;
+    return form;
+}
 static inline void ptoi_dist_end_step(struct dist *d, const char *name)
 {
     struct asked *a = &d->asked;
     const uint64_t words = a->end - a->begin;
     d->hash = ptoi_dist_mix(d->hash, a->sum + words);
-    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = d->hash,
-                                                      .site = *d->core->orch.site,
-                                                      .name = name,
-                                                      .first_word = a->begin,
-                                                      .words = words,
-                                                      .own = 0,
-                                                      .first_own = 0};
-    a->begin = a->end;
+    *ptoi_dist_step_at(d, d->steps++) = (struct step){
+        .hash = d->hash, .site = *d->core->orch.site, .form = ptoi_dist_write_form(a, 0, name), .first_own = 0};
 }
 /* steps.c: the answer of this rank to a question about its steps, but what the transfers know; returns where the
  * program was at that step.  The orchestrator calls it. */

@@ -16,7 +16,8 @@ struct pass {
     struct own_words own;
     int32_t *home; /* of the next tensor that it reads */
     int32_t outputs;
-    int32_t usual, others; /* where the kernel's last task ran; others: 0: that is the home of all that it reads */
+    int32_t usual;   /* the rank of the kernel's last task */
+    bool has_others; /* something that it reads has another home */
     struct {
         const PTOTaskParam *param;
         const struct known_made *like;
@@ -29,9 +30,11 @@ static inline enum passed pass_read(const struct dist *d, struct pass *s, const 
     if (PTO_RARE_(p->kind != PTO_PARAM_INPUT)) return CONCERNS_US;
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
     const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
-    if (PTO_RARE_(home < 0 || home == d->me)) return CONCERNS_US;
+    if (home != s->usual) {
+        if (PTO_RARE_(home < 0 || home == d->me)) return CONCERNS_US;
+        s->has_others = true;
+    }
     *s->home++ = home;
-    s->others |= home ^ s->usual;
     ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
     return PASSED;
 }
@@ -120,7 +123,7 @@ static inline bool hold(struct dist *d, struct known_kernel *known, const PTOTas
     s.home = h->home;
     s.outputs = 0;
     s.usual = known->usual;
-    s.others = 0;
+    s.has_others = false;
     const enum passed passed = pass(d, &s, params, count, known);
     if (PTO_RARE_(passed != PASSED)) {
         if (passed == HAS_OTHER_FORM) ptoi_known_step_forget(&known->step);
@@ -135,7 +138,7 @@ static inline bool hold(struct dist *d, struct known_kernel *known, const PTOTas
     h->count = count;
     memcpy(h->params, params, (size_t)count * sizeof *params);
     h->reads = (int32_t)(s.home - h->home);
-    h->common_home = s.others ? NO_HOME : s.usual;
+    h->common_home = s.has_others ? NO_HOME : s.usual;
     h->outputs = s.outputs;
     for (int32_t i = 0; i < s.outputs; i++)
         if (!make_buffer(d, h, i, s.made[i].param, s.made[i].like)) return false;

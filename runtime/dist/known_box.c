@@ -19,7 +19,7 @@ struct known_kernel *ptoi_known_boxes_take(struct known_boxes *k, const PTOKerne
     line->text = text;
     line->name = name;
     line->makes_buffers = false;
-    line->usual = 0;
+    line->usual = NO_USUAL;
     ptoi_known_step_forget(&line->step);
     for (int i = 0; i < KNOWN_BOXES; i++) ptoi_known_box_forget(&line->box[i]);
     return line;

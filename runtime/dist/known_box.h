@@ -99,14 +99,16 @@ static inline void ptoi_known_box_forget(struct known_box *b) { b->form = b->mat
 /* The words of its last task, see known_step.h. */
 enum { NOT_KNOWN = -1 };
 struct known_step {
-    int32_t count;                        /* parameters; NOT_KNOWN: of none */
-    int32_t ranks;                        /* how many it names: its own, and those of tasks that were held back */
-    uint8_t kind[KNOWN_BOXES];            /* of each parameter; TENSOR_KIND and so on */
-    uint64_t last_use;                    /* where the step's own words may begin at last */
-    uint64_t key[KNOWN_BOXES];            /* of the word of a scalar */
-    uint64_t first_word, words, own, sum; /* own: a bit for each word that a step has for itself; sum: of the others,
-                                           * each times its key */
+    int32_t count;             /* parameters; NOT_KNOWN: of none */
+    int32_t ranks;             /* how many it names: its own, and those of tasks that were held back */
+    uint8_t kind[KNOWN_BOXES]; /* of each parameter; TENSOR_KIND and so on */
+    uint64_t last_use;         /* where the step's own words may begin at last */
+    uint64_t key[KNOWN_BOXES]; /* of the word of a scalar */
+    uint64_t form, words;      /* see struct step */
+    uint64_t own, sum; /* own: a bit for each word that a step has for itself; sum: of the others, each times its key */
 };
+
+enum { NO_USUAL = INT32_MIN }; /* the home of nothing */
 
 /* What is known of the parameters of a kernel. */
 struct known_kernel {
@@ -114,7 +116,7 @@ struct known_kernel {
     const char *text;   /* its name */
     uint64_t name;      /* the hash of that */
     bool makes_buffers; /* its last task did */
-    int32_t usual;      /* the rank of its last task that was skipped, if there was one */
+    int32_t usual;      /* the rank of its last task that was skipped, which is not this one; NO_USUAL: none was */
     struct known_step step;
     struct known_box box[KNOWN_BOXES];
 };
@@ -215,9 +217,9 @@ static inline int32_t ptoi_known_box_home(const struct known_box *b, uint64_t be
     if (PTO_RARE_(!is_one)) return NO_HOME;
     return (int32_t)(rank < (uint64_t)ranks ? rank : rank % (uint64_t)ranks);
 }
-/* The same of any element, which is known at once where boxes are cells, or where the last one lay in that cell. */
-int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t ranks);
-static inline int32_t ptoi_known_box_near_home(struct known_box *b, uint64_t begin, int32_t ranks)
+/* The same, where boxes are cells, or where the last one lay in that cell; else NOT_SEEN. */
+enum { NOT_SEEN = NO_BOX - 1 };
+static inline int32_t ptoi_known_box_seen_home(const struct known_box *b, uint64_t begin)
 {
     const struct known_tiles *const x = &b->tiles;
     if (x->home) {
@@ -227,7 +229,14 @@ static inline int32_t ptoi_known_box_near_home(struct known_box *b, uint64_t beg
     }
     const struct known_cell *const c = &b->cell;
     const uint64_t at = begin - c->begin, row = ptoi_divide(at, c->inverse_of_size); /* huge, if it begins before it */
-    return row < c->rows && at - row * c->size < c->columns ? c->home : ptoi_known_box_other_home(b, begin, ranks);
+    return row < c->rows && at - row * c->size < c->columns ? c->home : NOT_SEEN;
+}
+/* The same of any element: NO_BOX where there is none. */
+int32_t ptoi_known_box_other_home(struct known_box *b, uint64_t begin, int32_t ranks);
+static inline int32_t ptoi_known_box_near_home(struct known_box *b, uint64_t begin, int32_t ranks)
+{
+    const int32_t home = ptoi_known_box_seen_home(b, begin);
+    return PTO_RARE_(home == NOT_SEEN) ? ptoi_known_box_other_home(b, begin, ranks) : home;
 }
 /* The box, if there is one. */
 static inline void ptoi_known_box_write(const struct known_box *b, uint64_t begin, struct box *box)

@@ -158,7 +158,6 @@ bool ptoi_known_step_learn(struct dist *d, struct known_kernel *kernel, const PT
     if (count > KNOWN_BOXES || d->plan) return false; /* planned ranks skip nothing */
     a->end = a->begin;
     a->sum = 0;
-    k->first_word = a->begin;
     k->last_use = a->begin + FORM_WORDS;
     k->words = k->own = 0;
     add_head(&f, asked_head(ASKED_TASK, 0, 1, 0, 0));
@@ -167,9 +166,9 @@ bool ptoi_known_step_learn(struct dist *d, struct known_kernel *kernel, const PT
         if (!add_param(&f, &params[i], i)) return false;
     if (k->words + 2 * (uint64_t)ranks > MOST_WORDS) return false;
     add_ranks(&f, ranks);
-    k->sum = a->sum;
+    k->sum = a->sum + k->words;
     k->count = count;
     k->ranks = ranks;
-    a->begin = a->end; /* they stay, and belong to no step */
+    k->form = ptoi_dist_write_form(a, k->own, kernel->text); /* the words stay, and belong to no step */
     return true;
 }

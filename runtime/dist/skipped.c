@@ -15,9 +15,9 @@
 /* A pass over the parameters. */
 struct skip {
     struct own_words own;
-    int32_t runs;   /* the rank of the first accumulator, else of the first write */
-    int32_t usual;  /* the rank that executed the last task of the kernel */
-    int32_t others; /* 0: that is the home of all tensors */
+    int32_t runs;    /* the rank of the first accumulator, else of the first write */
+    int32_t usual;   /* the rank that executed the last task of the kernel */
+    bool has_others; /* a tensor has another home */
     bool accumulates;
     uint32_t reads; /* a bit for each task that was held back and whose buffer it reads */
 };
@@ -49,9 +49,11 @@ static inline __attribute__((always_inline)) bool pass_tensor(const struct dist 
     const uint8_t kind = (uint8_t)ptoi_known_form(p);
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
     const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
-    if (PTO_RARE_(home < 0 || home == d->me)) return false;
+    if (home != s->usual) {
+        if (PTO_RARE_(home < 0 || home == d->me)) return false;
+        s->has_others = true;
+    }
     ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
-    s->others |= home ^ s->usual;
     if (kind == PTO_PARAM_INPUT) return true;
     const struct tensor *const t = known->tensor;
     return write_tensor(s, kind, t, home) && !(t->copies.all.first && ptoi_dist_has_copies(d, known, begin));
@@ -107,7 +109,7 @@ static inline __attribute__((always_inline)) bool pass_made(const struct dist *d
     ptoi_dist_add_own(&s->own, m.word, made->key);
     s->reads |= m.reads;
     if (m.home == NO_HOME) return true;
-    s->others |= m.home ^ s->usual;
+    s->has_others |= m.home != s->usual;
     if (kind != PTO_PARAM_INPUT && s->runs == NO_HOME) s->runs = m.home;
     return true;
 }
@@ -214,7 +216,7 @@ static inline __attribute__((always_inline)) bool skip(struct dist *d, struct kn
     s.own = (struct own_words){.next = own, .sum = known->step.sum};
     s.runs = NO_HOME;
     s.usual = known->usual;
-    s.others = 0;
+    s.has_others = false;
     s.accumulates = false;
     s.reads = 0;
     const enum passed passed = pass(d, &s, params, count, known, has_held);
@@ -222,7 +224,7 @@ static inline __attribute__((always_inline)) bool skip(struct dist *d, struct kn
         if (passed == HAS_OTHER_FORM) ptoi_known_step_forget(&known->step);
         return false;
     }
-    if (s.runs == NO_HOME || (s.others && is_message(d, params, count, known, s.runs))) return false;
+    if (s.runs == NO_HOME || (s.has_others && is_message(d, params, count, known, s.runs))) return false;
     if (has_held) {
         if (!are_quiet(d, s.reads, s.runs)) return false;
         skip_held(d, &s);

@@ -62,14 +62,9 @@ static inline void ptoi_dist_skip_step(struct dist *d, const struct known_kernel
 {
     const struct known_step *const k = &known->step;
     struct asked *const a = &d->asked;
-    d->hash = ptoi_dist_mix(d->hash, sum + k->words);
-    *ptoi_dist_step_at(d, d->steps++) = (struct step){.hash = d->hash,
-                                                      .site = site,
-                                                      .name = known->text,
-                                                      .first_word = k->first_word,
-                                                      .words = k->words,
-                                                      .own = k->own,
-                                                      .first_own = a->begin};
+    d->hash = ptoi_dist_mix(d->hash, sum);
+    *ptoi_dist_step_at(d, d->steps++) =
+        (struct step){.hash = d->hash, .site = site, .form = k->form, .first_own = a->begin};
     a->begin += own;
     a->end = a->begin;
 }
