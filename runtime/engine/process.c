@@ -13,6 +13,7 @@
  * [ASK]      request is complete when `asked` says so.
  * [ANSWER]   what the child answers is complete when `answered` says so.
  * Tests      test/runtime/test_process.c, test_runtime.c, stress_graphs.c */
+#include "shared/caller.h"
 #include "shared/check.h"
 #include "debug/crash.h"
 #include "shared/map_memory.h"
@@ -110,6 +111,7 @@ static void serve(struct core *core, struct control *c, uint32_t asked)
 
 static _Noreturn void child_main(struct core *core, struct control *c, pid_t parent)
 {
+    ptoi_is_worker_process = true;
     settle_signals();
     prctl(PR_SET_PDEATHSIG,
           SIGCONT); /* one that is stopped goes on, to see that the parent is gone; others ignore it */
