@@ -85,19 +85,9 @@ static struct ir_value *given_bytes(struct emitter *e, const struct type *t)
     return bytes;
 }
 
-static void declare_ok(struct emitter *e, const symbol_list *places)
-{
-    bool may_fail = false;
-    for (size_t i = 0; i < places->count && !may_fail && e->options->no_main; i++) {
-        const struct type *const t = places->data[i]->type;
-        may_fail = is_tensor(places->data[i]) && !decided_dims(t) && ir_may_fail(given_bytes(e, t));
-    }
-    if (may_fail) out_line(e->out, "bool ok = true;");
-}
-
-/* at: its number in the table. */
+/* at: its number in the table.  *has_ok: the variable `ok` is declared; it is before the first size that may fail. */
 static void emit_array(struct emitter *e, const char *name, const char *what, const struct type *t, bool is_read_only,
-                       int at)
+                       int at, bool *has_ok)
 {
     for (int d = 0; d < t->rank; d++) {
         const struct symbol *const function = forget_arguments(e);
@@ -115,8 +105,11 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
     const struct ir_value *const value = given_bytes(e, t);
     value_print(e, &bytes, value, P_ANY);
     const char *const variable = names_take(&e->names, arena_printf(e->mem, "%s_bytes", name));
+    const bool may_fail = e->options->no_main && ir_may_fail(value);
+    if (may_fail && !*has_ok) out_line(e->out, "bool ok = true;");
+    *has_ok |= may_fail;
     out_line(e->out, "const int64_t %s = %s%s;", variable, strbuf_text(&bytes), e->options->no_main ? "" : ")");
-    if (e->options->no_main && ir_may_fail(value))
+    if (may_fail)
         out_line(e->out,
                  "if (!ok || %s > INT64_MAX / 2) pto_raise(rt, PTO_ERR_OVERFLOW, \"the size of '%s' overflows\");",
                  variable, what);
@@ -126,7 +119,8 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
 }
 
 /* Makes one thing that the caller gave an argument of the function. */
-static void emit_given(struct emitter *e, const struct symbol *s, bool result, int at, struct strbuf *call)
+static void emit_given(struct emitter *e, const struct symbol *s, bool result, int at, bool *has_ok,
+                       struct strbuf *call)
 {
     const char *name = emit_name(e, s);
     if (!is_tensor(s)) {
@@ -146,7 +140,7 @@ static void emit_given(struct emitter *e, const struct symbol *s, bool result, i
         out_line(e->out, "void *%s = a->%s;", name, name);
     else
         out_line(e->out, "void *const %s = (void *)a->%s;", name, name);
-    emit_array(e, name, s->name, s->type, !result && s->dir == DIR_IN, at);
+    emit_array(e, name, s->name, s->type, !result && s->dir == DIR_IN, at, has_ok);
     strbuf_puts(call, ", ");
     if (!e->options->no_main) strbuf_printf(call, "pto_given_%s(a->views, %d, ", result ? "place" : "view", at);
     if (result)
@@ -221,14 +215,14 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     strbuf_printf(&call, "%s(rt", emit_name(e, orch));
     struct decided decided;
     decided_begin(e, orch, &decided);
-    declare_ok(e, places);
+    bool has_ok = false;
     int at[2] = {0, 0}; /* in the table, which has the formals first */
     for (size_t i = 0; i < formals; i++) at[1] += in_table(places->data[i]);
     for (size_t i = formals; i < places->count; at[1] += in_table(places->data[i++]))
-        emit_given(e, places->data[i], true, at[1], &call);
+        emit_given(e, places->data[i], true, at[1], &has_ok, &call);
     decided_print(e, &decided, &call);
     for (size_t i = 0; i < formals; at[0] += in_table(places->data[i++]))
-        emit_given(e, places->data[i], false, at[0], &call);
+        emit_given(e, places->data[i], false, at[0], &has_ok, &call);
     emit_bands(e, orch, places, formals);
     for (int i = 0; i < orch->dim_count; i++) strbuf_printf(&call, ", %s", emit_name(e, orch->dims[i]));
     if (returns_scalar(orch)) {

@@ -227,7 +227,7 @@ bool bars_is_met_before(struct gradient *g, struct step *s, const struct grad_pl
 struct remade {
     struct tensor *tensor;
     bool is_changed;   /* by the loop; else only after it */
-    bool is_scratch;   /* each iteration writes it before it uses it */
+    bool is_scratch;   /* each iteration writes it, or pieces of it, before it uses them */
     const char *start; /* the array of its values before segments, or NULL */
     const char *again; /* its name when the body runs again; NULL: nothing needs it */
 };
@@ -243,8 +243,19 @@ struct plan {
     struct strbuf copies; /* before a segment of the forward pass */
     bool is_asked;        /* a value of each iteration is kept */
     const char *why;      /* the reason why the loop cannot run in segments, or NULL */
+    const char *help;     /* what to write instead, where that is not `@keep(0)` alone, or NULL */
     struct span why_at;
 };
+/* plan_written.c */
+bool plan_has_inside(const struct plan *p, const struct step *s); /* is it in the body of the loop? */
+/* Is the whole tensor written before the loop, on every path? */
+bool plan_is_written_before(struct gradient *g, const struct plan *p, const struct tensor *t);
+/* Does each iteration write the whole tensor before it uses it? */
+bool plan_begins_anew(struct gradient *g, const struct plan *p, const struct tensor *t);
+/* Do the iterations use nothing of the tensor but what they write, piece by piece? */
+bool plan_only_writes(struct gradient *g, const struct plan *p, const struct tensor *t);
+
+/* plan.c */
 bool plan_begin(struct gradient *g, struct step *loop); /* sets loop->plan where there is one; false: reported */
 void plan_forget(struct gradient *g, struct step *loop);
 /* Prints the backward pass of the loop; back: that of an iteration. */

@@ -13,8 +13,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool is_inside(const struct plan *p, const struct step *s) { return order_encloses(p->loop->blocks[0], s->in); }
-
 static bool is_outside(const struct plan *p, const struct tensor *t)
 {
     return !order_encloses(p->loop->blocks[0], t->block);
@@ -76,7 +74,7 @@ static bool is_stable(struct gradient *g, const struct plan *p, const struct ten
     if (t->symbol->is_var) return false;
     for (size_t i = 0; i < g->calls.count; i++) {
         const struct step *s = g->calls.data[i];
-        for (int k = 0; is_inside(p, s) && k < s->place_count; k++) {
+        for (int k = 0; plan_has_inside(p, s) && k < s->place_count; k++) {
             if (s->places[k].base != t) continue;
             const enum direction d = active_direction(s, k);
             if (d != DIR_IN && d != DIR_OUT && d != DIR_HOST) return false;
@@ -92,41 +90,11 @@ static bool is_stable(struct gradient *g, const struct plan *p, const struct ten
     return true;
 }
 
-/* Is the whole tensor written before the loop, on every path? */
-static bool is_written_before(struct gradient *g, const struct plan *p, const struct tensor *t)
-{
-    if (t->is_formal && t->symbol->dir != DIR_OUT) return true;
-    for (size_t i = 0; i < g->calls.count; i++) {
-        const struct step *s = g->calls.data[i];
-        if (s->in != t->block || s->in != g->body || s->order > p->loop->order) continue;
-        for (int k = 0; k < s->place_count; k++)
-            if (s->places[k].base == t && active_direction(s, k) == DIR_OUT && s->places[k].region &&
-                s->places[k].region->whole)
-                return true;
-    }
-    return false;
-}
-
-/* Does each iteration write the whole tensor before it uses it? */
-static bool begins_anew(struct gradient *g, const struct plan *p, const struct tensor *t)
-{
-    for (size_t i = 0; i < g->calls.count; i++) {
-        const struct step *s = g->calls.data[i];
-        int found = -1;
-        for (int k = 0; is_inside(p, s) && k < s->place_count; k++)
-            if (s->places[k].base == t) found = found < 0 && active_direction(s, k) == DIR_OUT ? k : s->place_count;
-        if (found < 0) continue;
-        return found < s->place_count && s->in == p->loop->blocks[0] && s->places[found].region &&
-               s->places[found].region->whole;
-    }
-    return false;
-}
-
 static bool is_written_inside(struct gradient *g, const struct plan *p, const struct tensor *t)
 {
     for (size_t i = 0; i < g->calls.count; i++) {
         const struct step *s = g->calls.data[i];
-        for (int k = 0; is_inside(p, s) && k < s->place_count; k++)
+        for (int k = 0; plan_has_inside(p, s) && k < s->place_count; k++)
             if (s->places[k].base == t && active_writes(active_direction(s, k))) return true;
     }
     return false;
@@ -149,11 +117,18 @@ static bool add_tensor(struct gradient *g, struct plan *p, struct tensor *t, str
     struct remade *r = arena_new(g->mem, struct remade);
     r->tensor = t;
     r->is_changed = is_written_inside(g, p, t);
-    r->is_scratch = r->is_changed && !t->symbol->is_var && begins_anew(g, p, t);
+    r->is_scratch = r->is_changed && !t->symbol->is_var && (plan_begins_anew(g, p, t) || plan_only_writes(g, p, t));
     if (!r->is_changed && p->loop->in != g->body)
         return refuse(g, p, at, "a tensor that is changed after it, in a branch");
-    if (!r->is_scratch && !is_written_before(g, p, t))
-        return refuse(g, p, at, "a tensor that may be written in parts before it");
+    if (!r->is_scratch && !plan_is_written_before(g, p, t)) {
+        p->help = arena_printf(g->mem,
+                               "write '%s' as a whole before the loop, by one call or by a loop over all of one "
+                               "dimension; or write '@keep(0)', which keeps all",
+                               t->symbol->name);
+        return refuse(
+            g, p, at,
+            arena_printf(g->mem, "the tensor '%s', which may not be written as a whole before it,", t->symbol->name));
+    }
     if (t->symbol->type->rank == MAX_RANK) return refuse(g, p, at, "a tensor of 8 dimensions that it changes");
     if (!text_type(g, t->symbol->type, false)) return refuse(g, p, at, "a tensor whose extents the run decides");
     vec_push(&p->remade, r);
@@ -166,7 +141,7 @@ static bool check_alias(struct gradient *g, struct plan *p, const struct grad_pl
     const struct ast *root = place->expr ? text_root(place->expr) : NULL;
     const struct step *at =
         root && root->kind == AST_NAME && root->symbol ? ptrmap_get(&g->step_of, root->symbol) : NULL;
-    while (at && at->kind == STEP_ALIAS && is_inside(p, at)) {
+    while (at && at->kind == STEP_ALIAS && plan_has_inside(p, at)) {
         struct ast *v = at->ast->kind == AST_VIEW ? at->ast->view.tensor : at->ast->decl.value;
         root = text_root(v);
         at = root->kind == AST_NAME && root->symbol ? ptrmap_get(&g->step_of, root->symbol) : NULL;
@@ -181,7 +156,7 @@ static bool find_remade(struct gradient *g, struct plan *p)
     ast_walk(p->loop->ast->loop.body, look, &l);
     for (size_t i = 0; i < g->calls.count && !p->why; i++) {
         const struct step *s = g->calls.data[i];
-        if (!is_inside(p, s)) continue;
+        if (!plan_has_inside(p, s)) continue;
         for (int k = 0; k < s->call->callee->formal_count && !p->why; k++)
             if (type_is_struct(s->call->callee->formals[k]->type)) refuse(g, p, s->call_ast->at, "a struct in it");
         for (int k = 0; k < s->place_count && !p->why; k++) {
@@ -192,12 +167,12 @@ static bool find_remade(struct gradient *g, struct plan *p)
     }
     for (size_t i = 0; i < g->calls.count && !p->why; i++) {
         const struct step *s = g->calls.data[i];
-        for (int k = 0; is_inside(p, s) && k < s->place_count && !p->why; k++)
+        for (int k = 0; plan_has_inside(p, s) && k < s->place_count && !p->why; k++)
             if (s->places[k].base) check_alias(g, p, &s->places[k]);
     }
     for (size_t i = 0; i < g->steps.count && !p->why; i++) {
         const struct step *s = g->steps.data[i];
-        if (is_inside(p, s) && s->kind == STEP_PLAIN && s->ast->kind == AST_ASSIGN)
+        if (plan_has_inside(p, s) && s->kind == STEP_PLAIN && s->ast->kind == AST_ASSIGN)
             refuse(g, p, s->ast->at, "a tensor that takes another one over in it");
     }
     return !p->why;
@@ -251,7 +226,8 @@ bool plan_begin(struct gradient *g, struct step *loop)
     if (!find_remade(g, p) || !name_segments(g, p)) {
         vec_free(&p->remade);
         if (!p->why || g->keep < 0 || g->is_inner) return true; /* where none is asked for, all of it is kept */
-        return grad_refuse(g, DIAG_E99, p->why_at, "write '@keep(0)', which keeps all, or none at all",
+        return grad_refuse(g, DIAG_E99, p->why_at,
+                           p->help ? p->help : "write '@keep(0)', which keeps all, or none at all",
                            "'@keep' of a loop with %s is not built yet", p->why);
     }
     p->ends_at = declarations(g, p)->length;
@@ -358,7 +334,7 @@ static void find_alive(struct gradient *g, struct plan *p)
         changed = false;
         for (size_t i = 0; i < g->calls.count; i++) {
             const struct step *s = g->calls.data[i];
-            if (!is_inside(p, s) || !plan_runs_again(p, s)) continue;
+            if (!plan_has_inside(p, s) || !plan_runs_again(p, s)) continue;
             for (int k = 0; k < s->place_count; k++) {
                 struct tensor *t = s->places[k].base;
                 if (!t) continue;
@@ -376,7 +352,7 @@ static bool is_left_out(struct gradient *g, const struct plan *p, const struct a
 {
     for (size_t i = 0; i < g->calls.count; i++) {
         const struct step *s = g->calls.data[i];
-        if (s->call_ast == call && is_inside(p, s)) return !plan_runs_again(p, s);
+        if (s->call_ast == call && plan_has_inside(p, s)) return !plan_runs_again(p, s);
     }
     return false;
 }

@@ -477,7 +477,11 @@ bool facts_gave_up(struct facts *f)
 
 bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap)
 {
-    return facts_prove(f, difference(f, a, b, gap));
+    int64_t x, y;
+    const struct size *const d = difference(f, a, b, gap);
+    const bool is_far =
+        !d && size_is_const(size_expand(f->sizes, a), &x) && size_is_const(size_expand(f->sizes, b), &y);
+    return is_far ? (__int128)y - x >= gap : facts_prove(f, d);
 }
 
 bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b)

@@ -7,6 +7,7 @@
  * Tests      test/lit/sema/e12-library-functions.pto, e04-tiles-of-la.pto
  */
 #include "checker.h"
+#include "syntax/library_list.h"
 #include <string.h>
 
 /* What kernels/la/cholesky.c compiles in. */
@@ -55,15 +56,10 @@ int library_file(struct checker *c, const char *module)
 /* The module that has the functions of this prefix, read and not checked; NULL: there is none. */
 static const struct ast *items_of_module(struct checker *c, const char *function)
 {
-    static const char *const modules[] = {
-#define LIBRARY(name) #name,
-#include "syntax/library.def"
-#undef LIBRARY
-    };
-    for (size_t m = 0; m < sizeof modules / sizeof *modules; m++) {
-        const size_t length = strlen(modules[m]);
-        if (strncmp(function + 4, modules[m], length) != 0 || function[4 + length] != '_') continue;
-        const int file = library_file(c, modules[m]);
+    for (size_t m = 0; m < LIBRARY_MODULES; m++) {
+        const size_t length = strlen(library_modules[m]);
+        if (strncmp(function + 4, library_modules[m], length) != 0 || function[4 + length] != '_') continue;
+        const int file = library_file(c, library_modules[m]);
         return file >= 0 ? parse_file(c->front, (uint32_t)file)->items : NULL;
     }
     return NULL;

@@ -4,6 +4,7 @@
  */
 #include "checker.h"
 #include "support/nearest.h"
+#include "syntax/library_list.h"
 #include <string.h>
 
 enum {
@@ -265,14 +266,9 @@ static bool hint_module(struct checker *c, struct span at, const char *name, boo
 /* A module of the library declares a kernel or function of this name. */
 static bool hint_library(struct checker *c, const char *name)
 {
-    static const char *const modules[] = {
-#define LIBRARY(name) #name,
-#include "syntax/library.def"
-#undef LIBRARY
-    };
     const size_t length = strlen(name);
-    for (size_t m = 0; m < sizeof modules / sizeof *modules; m++) {
-        const int file = library_file(c, modules[m]);
+    for (size_t m = 0; m < LIBRARY_MODULES; m++) {
+        const int file = library_file(c, library_modules[m]);
         if (file < 0) continue;
         for (const char *p = source_get(c->front->sources, (uint32_t)file)->text; (p = strchr(p, '\n')) != NULL;) {
             p += 1;
@@ -282,8 +278,8 @@ static bool hint_library(struct checker *c, const char *name)
             if (!is_kernel && strncmp(p, "orch ", 5) != 0) continue;
             p += is_kernel ? 7 : 5;
             if (strncmp(p, name, length) != 0 || !strchr("<(", p[length])) continue;
-            diag_help(c->diag, "the library has it: import \"std/%s.pto\" as %s; then %s.%s(...)", modules[m],
-                      modules[m], modules[m], name);
+            diag_help(c->diag, "the library has it: import \"std/%s.pto\" as %s; then %s.%s(...)", library_modules[m],
+                      library_modules[m], library_modules[m], name);
             return true;
         }
     }

@@ -6,14 +6,23 @@
 #include "decided.h"
 #include <string.h>
 
+/* An extent 0 leaves no bytes, and the strides are products of the others: so these have to fit in any order. */
 static bool check_bytes(struct checker *c, const struct type *t, struct span at)
 {
     const struct size *bytes = size_const(c->sizes, elem_bytes(t->variable ? ELEM_F64 : t->elem)); /* the largest */
+    bool is_empty = false;
     for (int d = 0; d < t->rank; d++) {
         const struct size *inner = bytes;
+        int64_t extent;
+        if (size_is_const(t->extent[d], &extent) && extent == 0) {
+            is_empty = true;
+            continue;
+        }
         if ((bytes = size_binary(c->sizes, SIZE_MUL, inner, t->extent[d]))) continue;
         if (!size_is_const(inner, NULL) || !size_is_const(t->extent[d], NULL)) return true; /* the run computes it */
-        diag_error(c->diag, DIAG_E15, at, "the number of bytes does not fit in 64 bits");
+        for (; d < t->rank; d++) is_empty |= size_is_const(t->extent[d], &extent) && extent == 0;
+        diag_error(c->diag, DIAG_E15, at, "the number of bytes%s does not fit in 64 bits",
+                   is_empty ? ", without the extents 0," : "");
         return false;
     }
     return true;

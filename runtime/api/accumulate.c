@@ -15,7 +15,11 @@
  *
  * Note [parts on several ranks]: each rank keeps the same groups, because each sees the same program.  A part is a
  * buffer without a home until its task is placed, by its other arguments, and only the rank that executes the task
- * fills it.  A fold runs where its region lives, and brings the parts there, as any task does. */
+ * fills it.  A fold runs where its region lives, and brings the parts there, as any task does.
+ *
+ * Note [the number of a fold]: where a program is folded depends on the engine, and messages name a task by the same
+ * number on every engine and any number of ranks.  So a fold takes no number: its own is that of the program's next
+ * task.  Records keep the order of the window, in which a fold has a place of its own. */
 #include "accumulate.h"
 #include "runtime.h"
 #include "shared/combine.h"
@@ -207,7 +211,8 @@ static PTOStatus fold_as_task(PTORuntime *rt, const struct group *g)
     const int64_t id = submit_plainly(rt, kernel, params, 2 + g->count);
     rt->accumulators.fold = NULL;
     if (id < 0) return (PTOStatus)id;
-    rt->accumulators.folds += !rt->dist; /* else dist/submit.c counts those of this rank */
+    if (!rt->dist) o->fast.open->number--; /* Note [the number of a fold]; dist/submit.c counts its own */
+    rt->accumulators.folds += !rt->dist;   /* else dist/submit.c counts those of this rank */
     rt->accumulators.folds_inline += o->inlined.is_active;
     return PTO_OK;
 }

@@ -9,6 +9,7 @@
 #include "debug/guard.h"
 #include "shared/limit.h"
 #include "shared/system.h"
+#include "submit/failing.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -135,11 +136,26 @@ static bool has_parts(const PTOTaskParam *params, int32_t count)
     return false;
 }
 
+/* In a checked run on several ranks: of a task of the program, or of an await (kernel NULL).  All find the same. */
+static PTOStatus note_on_ranks(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    const PTOStatus status = ptoi_status(rt->core.run_status);
+    if (!rt->notes_writes || status != PTO_OK) return status;
+    ptoi_dist_meets(rt->dist, true);
+    const PTOStatus noted = ptoi_note_written(&rt->core.orch, kernel, params, count);
+    ptoi_dist_meets(rt->dist, false);
+    return noted;
+}
+
 static __attribute__((noinline)) int64_t submit_attended(PTORuntime *rt, const PTOKernel *kernel,
                                                          const PTOTaskParam *params, int32_t count)
 {
     if (rt->accumulators.count > 0) ptoi_fold_params(rt, params, count);
     if (!rt->dist) return submit_free(rt, kernel, params, count);
+    if (rt->notes_writes && ptoi_refusal_of(kernel, params, count) == REFUSED_NOT) {
+        const PTOStatus status = note_on_ranks(rt, kernel, params, count);
+        if (status != PTO_OK) return status;
+    }
     return has_parts(params, count) ? ptoi_accumulate(rt, kernel, params, count, ORCH_HAS_PARTS)
                                     : ptoi_dist_submit(rt->dist, kernel, params, count);
 }
@@ -177,7 +193,7 @@ int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
 {
     const bool is_usual = ptoi_may_call(rt) && result == 0;
     if (is_usual && !rt->attends) return ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count, submit_other);
-    if (is_usual && rt->dist && rt->accumulators.count == 0)
+    if (is_usual && rt->dist && rt->accumulators.count == 0 && !rt->notes_writes)
         return ptoi_dist_skip(rt->dist, kernel, params, count, submit_other);
     return submit_any(rt, kernel, params, count, result);
 }
@@ -303,7 +319,11 @@ const struct local_calls ptoi_local_calls = {.submit = submit_here, .alloc = all
 
 static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
 {
-    const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_bytes(rt, buffer, offset, bytes) : PTO_OK;
+    PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_bytes(rt, buffer, offset, bytes) : PTO_OK;
+    const PTOTaskParam param = {.kind = for_writing ? PTO_PARAM_INOUT : PTO_PARAM_INPUT,
+                                .buffer = (char *)(uintptr_t)buffer + offset,
+                                .bytes = bytes};
+    if (status == PTO_OK && rt->notes_writes && bytes >= 0 && offset >= 0) status = note_on_ranks(rt, NULL, &param, 1);
     if (status != PTO_OK) return status;
     return rt->dist ? ptoi_dist_await(rt->dist, buffer, offset, bytes, for_writing)
                     : ptoi_await_bytes(rt, buffer, offset, bytes, for_writing);

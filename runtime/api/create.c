@@ -151,8 +151,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
                                        .deps = (uint64_t)c->deplist_entries,
                                        .heap_bytes = (uint64_t)c->heap_bytes * (uint64_t)c->heap_rings,
                                        .first_id = (uint64_t)c->first_task_id,
-                                       .first_byte = (uint64_t)c->first_byte,
-                                       .has_numbers = ranks || takes_strips(rt)};
+                                       .first_byte = (uint64_t)c->first_byte};
     rt->core.run_status = ptoi_memory_map(sizeof *rt->core.run_status, rt->core.engine->is_split);
     if (!rt->core.run_status || !ptoi_accumulators_open(&rt->accumulators))
         return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
@@ -220,6 +219,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     rt->core.orch.inlined.backend = rt->core.backend;
     rt->core.orch.inlined.refs = rt->core.sched.refs;
     rt->core.orch.may_take_strips = takes_strips(rt);
+    rt->core.orch.writes_numbers = !ranks;
     rt->core.orch.inlined.is_allowed = runs_inline(rt);
     rt->core.orch.inlined.is_active = rt->core.orch.inlined.is_allowed && !rt->core.engine->ops.is_fine;
     rt->core.orch.flow.ops = rt->core.sched.ops = &rt->core.engine->ops;

@@ -157,8 +157,10 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->core.orch.buffers.parts_wait = false;
     rt->core.orch.buffers.ranks_agree = rt->attends = rt->dist != NULL;
     rt->unwinds = rt->is_entry = entry.unwinds;
-    /* a rank does not see what others write */
-    rt->core.orch.buffers.notes_writes = entry.unwinds && rt->core.orch.buffers.slots && !rt->dist;
+    /* several ranks: what this one submits for itself is a part of the program, with the messages of others */
+    const bool notes_writes = entry.unwinds && rt->core.orch.buffers.slots;
+    rt->core.orch.buffers.notes_writes = notes_writes && !rt->dist;
+    rt->notes_writes = notes_writes && rt->dist;
     rt->core.orch.buffers.may_move = entry.unwinds && !rt->core.backend->mirror;
     rt->open.count = 0;
     rt->stack = has_own_stack ? ptoi_own_stack_bounds(&rt->own_stack) : threads_stack;

@@ -35,6 +35,7 @@ struct PTORuntime {
     /* of the active run */
     bool is_entry;              /* it is one call of pto_run_entry */
     bool unwinds;               /* a failing submit comes back at pto_run_entry */
+    bool notes_writes;          /* of a checked run on several ranks: each notes what the tasks of all write */
     jmp_buf *catcher;           /* where pto_raise goes; NULL: no run */
     struct open_functions open; /* `list` has recursion_limit many */
     char *crash_stack;          /* for handlers of crashes in kernels that this thread runs */

@@ -72,11 +72,11 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
 #define PTO_RUN_FIELD(owner, type, name, ...) COPY_##owner(name)
 #include <pto/stats.def>
     core->engine->measure(&rt->core, s);
-    s->tasks = (int64_t)(rt->now.number - core->orch.run.first_number);
+    s->folds = rt->accumulators.folds; /* beside the tasks of the program */
+    s->tasks = (int64_t)(rt->now.number - core->orch.run.first_number) + (rt->dist ? 0 : s->folds);
     const int64_t in_window = (int64_t)(core->orch.rings.head - core->orch.run.first_head);
     s->at_submit = s->tasks - (in_window - s->strips + s->strip_tasks);
-    s->folds = rt->accumulators.folds; /* beside the tasks of the program, though each has a number among them */
-    s->tasks -= rt->accumulators.folds;
+    s->tasks -= s->folds;
     s->at_submit -= rt->accumulators.folds_inline;
     if (rt->dist && !rt->dist->plan) { /* transfers have numbers, too */
         s->tasks = rt->dist->tasks_of[rt->dist->me];

@@ -32,7 +32,7 @@ static __attribute__((noinline)) int call_checked(struct window *w, const struct
     struct scratch_check scratch;
     struct task_part parts[PTO_MAX_PARAMS];
     uint64_t none = 0;
-    c.task = id - w->first_id;
+    c.task = ptoi_task_number(w, id);
     c.parts = ptoi_task_parts(w, id, parts) ? parts : NULL;
     ptoi_checked_begin(&c, args, count);
     ptoi_scratch_check(&scratch);

@@ -351,6 +351,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     if (ptoi_crash_mark_.kernel && swap_relaxed(&reported, 1) == 0) {
         if (note) {
             note->address = at;
+            note->kernel = ptoi_crash_mark_.kernel;
             ptoi_backtrace_here(context, note->calls);
             store_relaxed(&note->task, ptoi_crash_mark_.number + 1); /* relaxed: read after our death */
         } else {

@@ -29,6 +29,7 @@ struct crash_note {
     /* number + 1; 0: none.  W the first thread that crashes, R the survivor: relaxed, the death orders them */
     _Atomic uint64_t task;
     struct crash_address address; /* before `task`, as what follows */
+    const PTOKernel *kernel;
     char calls[PTOI_BACKTRACE_BYTES];
 };
 

@@ -324,7 +324,7 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     if (status != PTO_OK) return status;
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
     const int64_t number = load_relaxed(&d->tasks); /* relaxed: see dist.h */
-    store_relaxed(&d->tasks, number + 1);           /* likewise */
+    store_relaxed(&d->tasks, number + !packs);      /* likewise; Note [the number of a fold] */
     const bool is_held = can_be_held(d, &k), has_held = d->held_count > 0;
     if (!is_held) {
         const bool is_there = k.at.kind == PTO_PARAM_AT && k.at.buffer; /* the buffer may be one of theirs */

@@ -13,6 +13,7 @@
  * [ASK]      request is complete when `asked` says so.
  * [ANSWER]   what the child answers is complete when `answered` says so.
  * Tests      test/runtime/test_process.c, test_runtime.c, stress_graphs.c */
+#include "shared/caller.h"
 #include "shared/check.h"
 #include "debug/crash.h"
 #include "shared/map_memory.h"
@@ -110,6 +111,7 @@ static void serve(struct core *core, struct control *c, uint32_t asked)
 
 static _Noreturn void child_main(struct core *core, struct control *c, pid_t parent)
 {
+    ptoi_is_worker_process = true;
     settle_signals();
     prctl(PR_SET_PDEATHSIG,
           SIGCONT); /* one that is stopped goes on, to see that the parent is gone; others ignore it */
@@ -175,6 +177,15 @@ static void describe_ran(struct core *core, int32_t process, struct ran *r)
     ptoi_running_describe(core->window, e->control->line, e->workers, process, r->text, sizeof r->text, &r->site);
 }
 
+/* The task of that number and kernel, which is in flight: a fold has the number of another task.  false: none is. */
+static bool find_task(const struct window *w, uint64_t number, const PTOKernel *kernel, uint64_t *id)
+{
+    const uint64_t head = load_relaxed(&w->task_head); /* relaxed: the caller's own word */
+    for (uint64_t back = 1; back <= w->task_mask + 1 && ptoi_running_task(w, head - back + 1, id); back++)
+        if (ptoi_task_number(w, *id) == number && ptoi_task_kernel(w, *id) == kernel) return true;
+    return false;
+}
+
 /* The run fails with what is known: the kernel that crashed, or those that ran. */
 static void note_loss(struct core *core, PTOStatus status, const char *reason, const struct ran *then)
 {
@@ -184,14 +195,14 @@ static void note_loss(struct core *core, PTOStatus status, const char *reason, c
     char why[3600];
     uint64_t id;
     const uint64_t crashed = load_relaxed(&c->crash.task); /* relaxed: its writer is dead */
-    if (crashed && ptoi_running_task(core->window, crashed + core->window->first_id, &id)) {
+    if (crashed && find_task(core->window, crashed - 1, c->crash.kernel, &id)) {
         site = ptoi_task_site(core->window, id);
         PTOArg args[PTO_MAX_PARAMS];
         struct crash_text text = {0};
         ptoi_crash_describe(&text, ptoi_task_kernel(core->window, id), args,
                             ptoi_task_args(core->window, core->heap, id, args), &c->crash.address, c->crash.calls);
         snprintf(why, sizeof why, "kernel '%s' crashed (task %lld): %s%.2800s",
-                 ptoi_task_kernel(core->window, id)->name, (long long)(id - core->window->first_id), reason,
+                 ptoi_task_kernel(core->window, id)->name, (long long)ptoi_task_number(core->window, id), reason,
                  text.bytes);
     } else {
         snprintf(why, sizeof why, "%s%s%s", reason, then->text[0] ? "; what ran then:" : "", then->text);
@@ -249,7 +260,7 @@ static void stop_overdue(struct core *core, uint64_t id)
     char reason[400];
     snprintf(reason, sizeof reason, PTO_TIMEOUT_TEXT ", the worker process was stopped",
              ptoi_task_kernel(core->window, id)->name, (long long)(ptoi_task_limit_ns(core->window, id) / 1000000),
-             (long long)(id - core->window->first_id));
+             (long long)ptoi_task_number(core->window, id));
     struct ran then;
     describe_ran(core, child, &then);
     kill_child(e);

@@ -251,6 +251,6 @@ void ptoi_registry_wait(void)
     sleepers--;
 }
 
-bool ptoi_registry_may_wait(void) { return ptoi_orchestrated == &ptoi_none; }
+bool ptoi_registry_may_wait(void) { return ptoi_orchestrated == &ptoi_none && !ptoi_is_worker_process; }
 
 const void *ptoi_registry_thread(void) { return &ptoi_thread_status; }

@@ -22,10 +22,7 @@ static inline const PTOSite *ptoi_task_site(const struct window *w, uint64_t id)
     return ptoi_image_pointer(window_task(w, id)->site);
 }
 /* Its number in the run, from 0, as messages name it; on several ranks that of all of them; of a strip, its first. */
-static inline uint64_t ptoi_task_number(const struct window *w, uint64_t id)
-{
-    return w->numbers_at ? *window_number(w, id) : id - w->first_id;
-}
+static inline uint64_t ptoi_task_number(const struct window *w, uint64_t id) { return *window_number(w, id); }
 /* Fills args (room for PTO_MAX_PARAMS); returns how many.  heap_base NULL: the tensors' addresses are not wanted. */
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args);
 enum { ARG_FORM_BYTES = 4 };

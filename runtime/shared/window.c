@@ -49,7 +49,7 @@ static bool layout_make(const struct window_sizes *z, struct layout *l)
     /* touched as far as buffers are numbered */
     PART(chunk_at, l->segments * l->segment_bytes / PTO_GRANULE * sizeof(uint32_t));
     PART(consumed_at, l->segments * sizeof(uint32_t));
-    PART(numbers_at, z->has_numbers ? 2 * z->tasks * sizeof(uint64_t) : 0);
+    PART(numbers_at, 2 * z->tasks * sizeof(uint64_t));
 #undef PART
     l->bytes = at;
     return true;
@@ -69,7 +69,6 @@ void ptoi_window_init(struct window *w, const struct window_sizes *sizes)
     w->magic = PTO_WINDOW_MAGIC;
     w->version = PTO_WINDOW_VERSION;
     w->bytes = l.bytes;
-    w->first_id = sizes->first_id;
     w->task_mask = sizes->tasks - 1;
     w->arg_mask = l.args - 1;
     w->dep_mask = l.deps - 1;
@@ -85,7 +84,7 @@ void ptoi_window_init(struct window *w, const struct window_sizes *sizes)
     w->completed_at = l.completed_at;
     w->chunk_at = l.chunk_at;
     w->consumed_at = l.consumed_at;
-    w->numbers_at = sizes->has_numbers ? l.numbers_at : 0;
+    w->numbers_at = l.numbers_at;
     store_relaxed(&w->task_head, sizes->first_id); /* relaxed: no other thread sees the block yet */
     store_relaxed(&w->task_tail, sizes->first_id);
     store_relaxed(&w->event_head, sizes->first_byte);

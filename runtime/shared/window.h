@@ -23,7 +23,7 @@
 #include <pto/pto_types.h>
 
 #define PTO_WINDOW_MAGIC   0x57494e444f57504fu
-#define PTO_WINDOW_VERSION 3u
+#define PTO_WINDOW_VERSION 4u
 
 /* One parameter, in the order of submission; `rank` extents and `rank` strides (elements, int64_t) follow all heads. */
 struct arg_head {
@@ -70,9 +70,8 @@ struct lifetime_event {
 
 struct window {
     uint64_t magic;
-    uint32_t version, checked; /* checked: PTOConfig.checked */
-    uint64_t bytes;            /* of the whole block, heap excluded */
-    uint64_t first_id;         /* the task id that is reported as 0; W orchestrator while the window is empty [TASK] */
+    uint32_t version, checked;                          /* checked: PTOConfig.checked */
+    uint64_t bytes;                                     /* of the whole block, heap excluded */
     uint64_t task_mask, arg_mask, dep_mask, event_mask; /* sizes of the rings, less one */
     uint64_t dep_limit;                                 /* entries in use at most: what was asked for */
     uint64_t heap_bytes, segment_bytes, segment_count;
@@ -86,7 +85,7 @@ struct window {
      * ranks, relaxed: which failure is the oldest. */
     _Atomic uint64_t failed_task;
     uint64_t tasks_at, args_at, deps_at, events_at, completed_at, chunk_at, consumed_at; /* byte offsets in the block */
-    uint64_t numbers_at; /* likewise; 0: tasks have the numbers of their ids */
+    uint64_t numbers_at;                                                                 /* likewise */
 
     /* W orchestrator, R scheduler. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t task_head; /* next id: store release [TASK], load acquire */
@@ -142,9 +141,9 @@ static inline _Atomic uint64_t *window_completed(const struct window *w, uint64_
 {
     return (_Atomic uint64_t *)window_part(w, w->completed_at) + (id & w->task_mask);
 }
-/* The number of the task where it does not follow from its id: on several ranks it is that among the tasks of all, and
- * a strip has one for each of its calls, the first of which it is.  There are twice as many as tasks, because a rank
- * writes one before its slot is free.  W orchestrator [TASK]. */
+/* The number of the task, which does not follow from its id: on several ranks it is that among the tasks of all, a
+ * strip has one for each of its calls, the first of which it is, and a fold has that of the task behind it.  There are
+ * twice as many as tasks, because a rank writes one before its slot is free.  W orchestrator [TASK]. */
 static inline uint64_t *window_number(const struct window *w, uint64_t id)
 {
     return (uint64_t *)window_part(w, w->numbers_at) + (id & (2 * w->task_mask + 1));
@@ -165,7 +164,6 @@ struct window_sizes {
     uint64_t deps;
     uint64_t heap_bytes; /* all rings together */
     uint64_t first_id, first_byte;
-    bool has_numbers;
 };
 
 /* Bytes that a window of these sizes needs; 0 on overflow. */

@@ -59,7 +59,7 @@ static inline uint32_t ptoi_write_fan_in(struct orchestrator *o) /* model: PRUNE
 static inline uint64_t ptoi_publish_task(struct orchestrator *o)
 {
     const uint64_t number = o->fast.open->number++;
-    if (o->may_take_strips) *window_number(o->window, o->rings.head) = number;
+    if (o->writes_numbers) *window_number(o->window, o->rings.head) = number;
     PTO_LABEL(TASK);
     o->rings.head++;
     store_release(&o->window->task_head, o->rings.head, TASK); /* [TASK] */ /* model: PUBLISH_TASK */

@@ -115,6 +115,7 @@ struct orchestrator {
     const struct replay *replay; /* NULL, or: the order of starts */
     bool is_plain;               /* the run: it defers tasks, nobody watches, and no buffer was ever moved; plain.c */
     bool may_take_strips;        /* nothing is set for all runs that wants every task by itself */
+    bool writes_numbers;         /* into the window; on several ranks dist/messages.c does */
     struct flow flow;
     struct rings rings;
     struct scope_stack scopes;

@@ -14,7 +14,6 @@ void ptoi_stop_inline(struct orchestrator *o)
 {
     if (!o->inlined.is_active || !o->flow.ops->is_fine) return;
     ptoi_fast_close(&o->fast);
-    o->window->first_id = o->rings.head - o->fast.open->number; /* so that the numbers go on */
     o->flow.ops->leave(o->flow.context);
     o->inlined.is_active = false;
 }

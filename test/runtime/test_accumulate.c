@@ -2,6 +2,7 @@
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int add(const PTOArg *args)
@@ -187,6 +188,47 @@ TEST(the_part_of_a_failed_task_is_not_folded)
             EXPECT(t.x[0] <= 60); /* undefined, but nothing that no task has computed */
             free_test(&t);
         }
+}
+
+static int crashes(const PTOArg *args)
+{
+    *(float *)args[0].ptr = 0;
+    abort();
+}
+static const PTOKernel crashing = {.name = "fails", .worker = PTO_WORKER_VECTOR, .fn = crashes};
+
+enum { FAILING_NUMBER = 142 };
+static void fail_by_number(PTORuntime *rt, void *arg)
+{
+    struct test *t = arg;
+    for (int i = 0; i < FAILING_NUMBER; i++) /* two regions, so that folds stand between their tasks on every engine */
+        SUBMIT(rt, &add_kernel, PTO_ACC_BY(PTO_BY_SUM, t->x + i % 2, 0, PTO_ARRAY(PTO_F32, 1)), PTO_SCALAR(1.0f));
+    t->result = SUBMIT(rt, t->case_ ? &crashing : &failing, PTO_ACC_BY(PTO_BY_SUM, t->x, 0, PTO_ARRAY(PTO_F32, 1)));
+    submit_adds(rt, t);
+}
+
+static void expect_number(const PTOConfig *c, bool crashes)
+{
+    struct test t = {.x = pto_shared_alloc(4096), .tasks = 70, .case_ = crashes};
+    PTORuntime *rt = pto_runtime_create(c, NULL);
+    EXPECT(rt);
+    EXPECT_EQ(pto_run_entry(rt, fail_by_number, &t), crashes ? PTO_ERR_LOST : PTO_ERR_KERNEL);
+    if (!strstr(pto_last_error(rt), "(task 142)")) fprintf(stderr, "engine %d: %s\n", c->engine, pto_last_error(rt));
+    EXPECT(strstr(pto_last_error(rt), "kernel 'fails' ") && strstr(pto_last_error(rt), "(task 142)"));
+    pto_runtime_destroy(rt);
+    free_test(&t);
+}
+
+TEST(a_task_has_the_same_number_on_all_engines_with_folds_before_it)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS, PTO_ENGINE_TIMING, PTO_ENGINE_PROCESS};
+    for (int e = 0; e < 4; e++)
+        for (int way = 0; way < 4; way++)
+            expect_number(
+                &(PTOConfig){
+                    .engine = engines[e], .always_defer = way == 1, .checked = way == 2, .record_tasks = way == 3},
+                false);
+    expect_number(&(PTOConfig){.engine = PTO_ENGINE_PROCESS}, true);
 }
 
 static void cancel(PTORuntime *rt, void *arg)

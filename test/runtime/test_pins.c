@@ -4,7 +4,7 @@
 #include "registry/pins.h"
 #include "shared/caller.h"
 #include <pthread.h>
-#include <pto/pto_runtime.h>
+#include <pto/pto_program.h>
 #include <unistd.h>
 
 static PTOStatus try_one(PTOTensor *t, PTOAccess access)
@@ -168,6 +168,37 @@ TEST(a_thread_in_a_run_does_not_wait_for_runs)
     EXPECT(pto_tensor_copy(t) == NULL);
     EXPECT_EQ(pto_last_status(), PTO_ERR_BUSY);
     ptoi_orchestrate(before);
+    ptoi_pins_drop(&pin, 1, false);
+    pto_tensor_release(t);
+}
+
+static void *map_in_vain(void *t)
+{
+    return (void *)(intptr_t)(pto_tensor_map(t, PTO_READ) || pto_tensor_copy(t) ? PTO_OK : pto_last_status());
+}
+
+/* The tensor's pointer is a scalar. */
+static int maps_on_a_thread(const PTOArg *args)
+{
+    pthread_t thread;
+    void *status = NULL;
+    pthread_create(&thread, NULL, map_in_vain, (void *)(intptr_t)args[0].value.i64);
+    pthread_join(thread, &status);
+    return (int)(intptr_t)status == PTO_ERR_BUSY ? 0 : 1;
+}
+static const PTOKernel on_a_thread = {.name = "on a thread", .worker = PTO_WORKER_VECTOR, .fn = maps_on_a_thread};
+
+static void submit_map(PTORuntime *rt, void *t) { PTO_SUBMIT(rt, &on_a_thread, PTO_SCALAR((int64_t)(intptr_t)t)); }
+
+TEST(a_thread_that_a_kernel_of_a_worker_process_creates_does_not_wait_for_the_run)
+{
+    PTOTensor *t = numbers(1, SHAPE(4));
+    struct pin pin = {.tensor = t, .access = PTO_READ_WRITE};
+    EXPECT_EQ(ptoi_pins_take(&pin, 1, MAY_WAIT, NULL), PTO_OK);
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_PROCESS}, NULL);
+    EXPECT(rt);
+    EXPECT_EQ(pto_run_entry(rt, submit_map, t), PTO_OK);
+    pto_runtime_destroy(rt);
     ptoi_pins_drop(&pin, 1, false);
     pto_tensor_release(t);
 }

@@ -43,6 +43,33 @@ export orch folds(in A: u32[3072], inout s: u32[1]) {
 }
 """
 
+# A tensor of the heap is written in pieces by all ranks; of `hole` and `waits` one piece is not.
+UNWRITTEN = """
+kernel copy<N>(in x: f32[N], out y: f32[N]) { for (int64_t i = 0; i < N; i++) y[i] = x[i]; }
+kernel total<N>(in x: f32[N], acc s: f32[N] by sum) { for (int64_t i = 0; i < N; i++) s[i] += x[i]; }
+export orch hole(in x: f32[24, 8], out y: f32[24, 8]) {
+    @dist(ranks(), 1) let t: f32[24, 8];
+    for i in 0 .. 24 { if i != 17 { copy(x[i], out t[i]); } }
+    for i in 0 .. 24 { copy(t[23 - i], out y[i]); }
+}
+export orch full(in x: f32[24, 8], out y: f32[24, 8]) {
+    let t: f32[24, 8];
+    for i in 0 .. 24 { copy(x[i], out t[i]); }
+    for i in 0 .. 24 { let a: f32[8]; copy(t[23 - i], out a); copy(a, out y[i]); }
+}
+export orch sums(in x: f32[24, 8], out y: f32[24, 8]) {
+    let t: f32[2, 8];
+    for i in 0 .. 2 { copy(x[i], out t[i]); }
+    for i in 0 .. 24 { total(x[i], acc t[i % 2]); }
+    for i in 0 .. 24 { copy(t[i % 2], out y[i]); }
+}
+export orch waits(in x: f32[24, 8], out y: f32[24, 8]) {
+    let t: f32[24, 8];
+    for i in 0 .. 24 { if i != 17 { copy(x[i], out t[i]); } }
+    for i in 0 .. 24 { if await t[i, 3] > -1.0 { copy(x[i], out y[i]); } }
+}
+"""
+
 # Where it fails, each rank has small messages under way.
 FAILS_FAST = """
 kernel adds<N>(inout y: u32[N], in x: u32[N], at: i64, last: i64) { if (at == last) return 7; y[0] += x[0]; }
@@ -118,6 +145,21 @@ def same_failures(ptoc, launcher, folder):
     if code != 2 or "started as one of several ranks, which it cannot join" not in err:
         good = False
         print("no wire: exit code %d\n%s%s" % (code, out, err))
+    return good
+
+
+def same_unwritten(ptoc, launcher, folder):
+    """A checked run finds a read of what no rank has written, where it finds it on one; and nothing else."""
+    program, good = build(ptoc, folder, "unwritten", UNWRITTEN), True
+    for name, code, text in [("hole", 1, "[E06]: parameter 0 of kernel 'copy': nothing was written there before it is read"), ("full", 0, "y: f32[24, 8]"),
+                             ("sums", 0, "y: f32[24, 8]"), ("waits", 1, "[E13]: nothing was written here before it is awaited")]:
+        for engine in ["serial", "threads"]:
+            options = [program, "--entry", name, "--input", "x=iota", "--checked", "--engine", engine]
+            alone, ranked = run(options), run(launcher + options)
+            good &= compare("%s on %s" % (name, engine), alone, ranked)
+            if alone[0] != code or text not in alone[1] + alone[2]:
+                print("%s: not what the test means: %s" % (name, alone))
+                good = False
     return good
 
 
@@ -200,6 +242,7 @@ def main():
         launcher, names = [sys.executable, RANKS, wire, "3"], sys.argv[4:] or ["vadd", "chol", "flash", "jacobi", "mergesort"]
     good = same_prints(ptoc, launcher, folder)
     good &= same_failures(ptoc, launcher, folder)
+    good &= same_unwritten(ptoc, launcher, folder)
     good &= counted_tasks(ptoc, launcher, folder)
     good &= late_errors(ptoc, launcher, folder)
     if wire == "mpi":

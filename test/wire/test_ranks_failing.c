@@ -109,6 +109,55 @@ TEST(a_kernel_that_fails_ends_the_run_on_all_ranks)
     EXPECT_EQ(elsewhere, 2);
 }
 
+static int adds_one(const PTOArg *a)
+{
+    double *x = a[0].ptr;
+    for (int64_t i = 0; i < a[0].shape[1]; i++) x[i * a[0].stride[1]] += 1;
+    return (int)a[1].value.i64;
+}
+static const PTOKernel adding = {.name = "adding", .worker = PTO_WORKER_VECTOR, .fn = adds_one};
+
+static void fold_rows(PTORuntime *rt, void *arg)
+{
+    struct program *p = arg;
+    for (int64_t n = 0; n < 200; n++) {
+        const struct rectangle a = {n % 3 * SIDE, {1, SIDE}, {SIDE, 1}};
+        const PTOTaskParam params[] = {view_of(PTO_PARAM_ACC_BY, p->matrix, &a, PTO_BY_SUM),
+                                       PTO_SCALAR((int64_t)(n == 142 ? 3 : 0))};
+        if (pto_submit_task(rt, &adding, params, 2) < 0) return;
+        if (n % 20 == 19 && pto_await(rt, p->matrix, 0, sizeof(double)) < 0) return;
+    }
+}
+
+static int run_folding(struct wire *w, int rank, void *arg)
+{
+    static double matrix[CELLS];
+    struct shared *shared = arg;
+    struct program p = {.shared = shared, .matrix = matrix, .rank = rank};
+    PTORuntime *rt = create(w, shared->seed ? PTO_ENGINE_THREADS : PTO_ENGINE_SERIAL, 64);
+    if (!rt) return 1;
+    distribute(rt, matrix, SIDE, 1, SIDE, 3, 1);
+    shared->status[rank] = pto_runtime_run(rt, fold_rows, &p);
+    snprintf(shared->text[rank], sizeof shared->text[rank], "%s", pto_last_error(rt));
+    pto_runtime_destroy(rt);
+    return 0;
+}
+
+TEST(folds_do_not_change_the_number_of_a_task_that_fails)
+{
+    struct shared *s = ranks_share(sizeof *s);
+    for (uint64_t engine = 0; engine < 2; engine++) {
+        *s = (struct shared){.seed = engine};
+        const struct medium_config medium = {.ranks = 3, .slots = 5, .seed = 3, .latest = 4};
+        EXPECT_EQ(ranks_run(&medium, run_folding, s), 0);
+        for (int k = 0; k < 3; k++) {
+            if (!strstr(s->text[k], "(task 142)")) fprintf(stderr, "rank %d: %s\n", k, s->text[k]);
+            EXPECT_EQ(s->status[k], PTO_ERR_KERNEL);
+            EXPECT(strstr(s->text[k], "(task 142)") != NULL);
+        }
+    }
+}
+
 /* Each rank but the first hears of others when it has failed itself, or while it fails. */
 static struct {
     const struct wire_ops *ops;

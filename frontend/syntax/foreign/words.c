@@ -3,6 +3,7 @@
  */
 #include "scene.h"
 #include "support/nearest.h"
+#include "syntax/library_list.h"
 
 bool foreign_word_operator(const struct scene *s)
 {
@@ -123,13 +124,8 @@ bool foreign_word_of_declaration(const struct scene *s)
 
 bool foreign_import_without_quotes(const struct scene *s)
 {
-    static const char *const std[] = {
-#define LIBRARY(name) #name,
-#include "syntax/library.def"
-#undef LIBRARY
-    };
     if (s->last.kind != TOK_IMPORT || s->now.kind != TOK_NAME) return false;
-    bool is_std = scene_is_word(&s->now, std, COUNT(std));
+    bool is_std = scene_is_word(&s->now, library_modules, LIBRARY_MODULES);
     scene_say(s, s->now.at, "an import is the path of a file, in quotes");
     uint32_t end = s->now.at.begin;
     while (isalnum((unsigned char)s->text[end]) || (s->text[end] != '\0' && strchr("_-./", s->text[end]))) end++;
