@@ -165,8 +165,8 @@ PTO_API PTOTensor *pto_tensor_detach(PTOTensor *t);
 
 /* A row-major tensor with memory of its own and the same elements.
  * Caller     any thread.  Blocks until runs that write t have ended.
- * Status     NULL: PTO_ERR_OVERFLOW: more bytes than 2^63; PTO_ERR_NOMEM; PTO_ERR_BUSY: a run writes t, and the caller is
- *            in a run or in a kernel; PTO_ERR_DEVICE: a device that is not open, or has failed, has the elements;
+ * Status     NULL: PTO_ERR_OVERFLOW: more bytes than 2^63; PTO_ERR_NOMEM; PTO_ERR_BUSY: a run writes t, and the caller
+ *            is in a run or in a kernel; PTO_ERR_DEVICE: a device that is not open, or has failed, has the elements;
  *            PTO_ERR_MISUSE. */
 PTO_API PTOTensor *pto_tensor_copy(PTOTensor *t);
 
