@@ -2,6 +2,7 @@
  *
  * Calls point down this list.
  *   adjoint.c          the order of things: one formal of one kernel
+ *   adjoint_conditions.c  its `where`
  *   adjoint_print.c    the kernel as text
  *   adjoint_emit.c     the statements that write the gradient
  *   adjoint_recurrence.c  iterations that hand values on
@@ -131,6 +132,14 @@ void adj_refuse(struct adj_work *w, struct span at, const char *why);
 void adj_refuse_with(struct adj_work *w, struct span at, const char *why, const char *help);
 /* The same where two kernels in place of the one would have adjoints. */
 void adj_refuse_whole(struct adj_work *w, struct span at, const char *why);
+
+/* ---- adjoint_conditions.c ---- */
+
+/* Is the dimension variable one of the adjoint? */
+bool adj_names_dim(const struct adjoint *a, const struct symbol *dim);
+/* Appends " where CONDITION" for each that the adjoint can have: it held at the call of the kernel, so it holds at that
+ * of the adjoint, and proves the indices there. */
+void adj_print_conditions(struct front *front, const struct adjoint *a, struct strbuf *out);
 
 /* ---- adjoint_print.c ---- */
 /* The kernel in any layout. */

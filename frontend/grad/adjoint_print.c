@@ -453,22 +453,12 @@ static void print_statement(struct printing *p, const struct adj_stmt *before, c
 
 /* ---- the head ---------------------------------------------------------------------------------------------------- */
 
-static bool names_dim(const struct printing *p, const struct symbol *dim)
-{
-    for (int i = 0; i < p->a->formal_count; i++) {
-        const struct type *t = p->a->body->symbols[i]->type;
-        for (int d = 0; t->kind == TYPE_TENSOR && d < t->rank; d++)
-            if (size_names(t->extent[d], dim)) return true;
-    }
-    return false;
-}
-
 static void print_dims(struct printing *p)
 {
     const struct symbol *k = p->a->kernel;
     int count = 0;
     for (int i = 0; i < k->dim_count; i++)
-        if (names_dim(p, k->dims[i])) strbuf_printf(p->out, "%s%s", count++ ? ", " : "<", k->dims[i]->name);
+        if (adj_names_dim(p->a, k->dims[i])) strbuf_printf(p->out, "%s%s", count++ ? ", " : "<", k->dims[i]->name);
     if (count) strbuf_putc(p->out, '>');
 }
 
@@ -539,6 +529,7 @@ void adj_print(struct front *front, const struct checked *checked, const struct 
     for (int i = 0; i < a->formal_count; i++) print_formal(&p, i);
     strbuf_putc(out, ')');
     print_worker(&p, writes, count);
+    adj_print_conditions(front, a, out);
     strbuf_puts(out, " => {\n");
     for (int i = 0; i < b->out_count; i++)
         print_statement(&p, i > 0 ? b->out[i - 1] : NULL, b->out[i], i + 1 < b->out_count ? b->out[i + 1] : NULL);

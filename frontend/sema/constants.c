@@ -89,21 +89,34 @@ void constants_const(struct checker *c, struct symbol *s)
     set_constant(s, &v);
 }
 
+/* The name with a module before it? */
+static bool ends_in(const char *name, const char *define)
+{
+    size_t all = strlen(name), own = strlen(define);
+    return all > own && name[all - own - 1] == '.' && strcmp(name + all - own, define) == 0;
+}
+
 static void refuse_define(struct checker *c, const char *define)
 {
     VEC(const char *) names = {0};
+    STRBUF(longer);
+    int longer_count = 0;
     bool is_param = false;
     for (size_t i = 0; i < c->modules.count; i++)
         for (int k = 0; k < c->modules.data[i]->symbol_count; k++) {
             const struct symbol *s = c->modules.data[i]->symbols[k];
             const char *name = symbol_option_name(c->mem, s);
             if (s->kind == SYM_CONST) vec_push(&names, name);
+            if (s->kind == SYM_CONST && ends_in(name, define))
+                strbuf_printf(&longer, "%s'%s'", longer_count++ ? " or " : "", name);
             if (s->kind == SYM_PARAM && strcmp(name, define) == 0) is_param = true;
         }
     const char *near = nearest_word(define, names.data, (int)names.count);
     diag_error_plain(c->diag, DIAG_E16, "-D %s: there is no const of that name", define);
     if (is_param)
         diag_help(c->diag, "'%s' is a param: it is set when the program runs, --set %s=...", define, define);
+    else if (longer_count > 0)
+        diag_help(c->diag, "did you mean %s?", strbuf_text(&longer));
     else if (near)
         diag_help(c->diag, "did you mean '%s'?", near);
     vec_free(&names);

@@ -37,14 +37,19 @@ static bool is_identifier(const char *s)
     return true;
 }
 
-/* A C identifier that no other module has. */
-static const char *module_name(struct checker *c, const char *path)
+/* The stem as a C identifier. */
+static const char *module_stem(struct checker *c, const char *path)
 {
     char *name = arena_copy(c->mem, stem_of(c, path), strlen(stem_of(c, path)));
     for (char *p = name; *p; p++)
         if (!isalnum((unsigned char)*p)) *p = '_';
-    const char *unique = isdigit((unsigned char)*name) ? arena_printf(c->mem, "m%s", name) : name;
-    const char *base = unique = intern_str(c->front->names, unique);
+    return intern_str(c->front->names, isdigit((unsigned char)*name) ? arena_printf(c->mem, "m%s", name) : name);
+}
+
+/* A C identifier that no other module has. */
+static const char *module_name(struct checker *c, const char *base)
+{
+    const char *unique = base;
     for (size_t number = (size_t)ptrmap_get(&c->module_names, base); ptrmap_get(&c->module_names, unique);)
         unique = intern_str(c->front->names, arena_printf(c->mem, "%s_%zu", base, ++number)),
         ptrmap_set(&c->module_names, base, (void *)number);
@@ -192,10 +197,15 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
         file = source_map_add(c->front->sources, shown, text->text, text->length);
     }
     struct module *m = me.module = arena_new(c->mem, struct module);
-    m->name = module_name(c, shown);
+    m->stem = module_stem(c, shown);
+    m->name = module_name(c, m->stem);
     m->path = shown;
     m->real_path = me.real;
     m->is_main = !import;
+    if (import) {
+        m->importer = parent->module;
+        m->imported_as = import->symbol->name;
+    }
     vec_push(&c->modules, m);
     ptrmap_set(&c->module_of, m->real_path, m);
     int errors = diag_error_count(c->diag);
@@ -208,30 +218,33 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     return m;
 }
 
-static bool is_option_name(const struct checker *c, const struct module *main, const char *name)
+/* Is its stem what the main file calls a module, or the stem of another that only modules import? */
+static bool shares_stem(const struct checker *c, const struct module *main, const struct module *m)
 {
     for (const struct ast *item = main->ast->items; item; item = item->next)
-        if (item->kind == AST_IMPORT && item->symbol && item->symbol->name == name) return true;
-    for (size_t i = 0; i < c->modules.count; i++)
-        if (c->modules.data[i]->option_name == name) return true;
+        if (item->kind == AST_IMPORT && item->symbol && item->symbol->name == m->stem) return true;
+    for (size_t i = 1; i < c->modules.count; i++) {
+        const struct module *other = c->modules.data[i];
+        if (other != m && !other->is_named && other->stem == m->stem) return true;
+    }
     return false;
 }
 
-/* The user reads the main file, so its imports go before the modules that only other modules import. */
+/* The user reads the main file, so its imports go before the modules that only other modules import: each of these is
+ * behind its importer, whose name is known. */
 static void choose_option_names(struct checker *c, const struct module *main)
 {
     for (const struct ast *item = main->ast->items; item; item = item->next) {
         if (item->kind != AST_IMPORT || !item->symbol || !item->symbol->target) continue;
         struct module *m = item->symbol->target;
-        if (!m->option_name) m->option_name = item->symbol->name;
+        if (!m->is_named) m->option_name = item->symbol->name;
+        m->is_named = true;
     }
-    for (size_t i = 0; i < c->modules.count; i++) {
+    for (size_t i = 1; i < c->modules.count; i++) {
         struct module *m = c->modules.data[i];
-        if (m->option_name) continue;
-        const char *name = m->name;
-        for (int number = 2; is_option_name(c, main, name); number++)
-            name = intern_str(c->front->names, arena_printf(c->mem, "%s_%d", m->name, number));
-        m->option_name = name;
+        if (m->is_named) continue;
+        m->option_name =
+            shares_stem(c, main, m) ? arena_printf(c->mem, "%s.%s", m->importer->option_name, m->imported_as) : m->stem;
     }
 }
 

@@ -11,14 +11,19 @@ struct checker;
 struct strbuf;
 
 struct module {
-    const char *name;        /* the stem of the file, a C identifier: "bgemm", "tile" */
-    const char *option_name; /* in `--set vec.n=4` and `-D vec.T=8`: what the main file imports it as, else its stem */
-    const char *path;        /* as found: "examples/bgemm.pto", "std/tile.pto" */
+    const char *name;        /* a C identifier that no other module has: the stem, or with a number behind it */
+    const char *stem;        /* of the file, as a C identifier: "bgemm", "tile" */
+    const char *option_name; /* in `--set vec.n=4` and `-D vec.T=8`: what the main file imports it as; of a module that
+                              * only others import its stem, or `layer.vec` where two have that */
+    const char *imported_as; /* by its first importer */
+    const struct module *importer;
+    const char *path; /* as found: "examples/bgemm.pto", "std/tile.pto" */
     struct program_ast *ast;
     struct symbol **symbols; /* in source order; overloads chained, so each name once */
     int symbol_count;
     struct ptrmap by_name; /* the same symbols by their interned names */
     bool is_main;
+    bool is_named;           /* the main file imports it */
     const char *gradients;   /* the text of the items that `@grad` asked for; NULL: there are none */
     bool lacks_gradients;    /* it asks for some, and an error is in their place */
     struct grad_plan *plans; /* the loops of gradients that run in segments */

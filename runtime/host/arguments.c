@@ -75,15 +75,11 @@ static int fail_name(struct session *s, enum wanted wanted, const struct host_se
         size_t most = (size_t)s->entry->formal_count + (size_t)s->entry->dim_count + (size_t)s->program->param_count;
         const char **names = calloc(most + 1, sizeof *names);
         if (!names) return host_fail_memory(e);
-        char list[512];
+        char advice[560];
         int count = list_names(s, wanted, names);
-        const char *near = ptoi_nearest_name(setting->name, setting->length, names, count);
-        if (near)
-            code = host_fail(e, HOST_USAGE, "--%s: there is no %s '%.*s'; did you mean '%s'?", options[wanted],
-                             kinds[wanted], setting->length, setting->name, near);
-        else
-            code = host_fail(e, HOST_USAGE, "--%s: there is no %s '%.*s'; there is: %s", options[wanted], kinds[wanted],
-                             setting->length, setting->name, ptoi_join_names(names, count, list, sizeof list));
+        code = host_fail(e, HOST_USAGE, "--%s: there is no %s '%.*s'%s", options[wanted], kinds[wanted],
+                         setting->length, setting->name,
+                         ptoi_name_advice(setting->name, setting->length, names, count, advice, sizeof advice));
         free(names);
     }
     if (wanted == WANT_SCALAR) e->id = "E16";

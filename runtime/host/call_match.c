@@ -13,20 +13,15 @@
 static int fail_name(struct calling *c, const char *name)
 {
     const size_t most = (size_t)c->entry->formal_count + (size_t)c->entry->dim_count + (size_t)c->program->param_count;
-    const char **names = calloc(most + 1, sizeof *names), *near;
+    const char **names = calloc(most + 1, sizeof *names);
     int count = 0;
-    char list[512];
+    char advice[560];
     if (!names) return host_fail_memory(&c->error);
     for (int32_t f = 0; f < c->entry->formal_count; f++) names[count++] = c->entry->formals[f].name;
     for (int32_t p = 0; p < c->program->param_count; p++) names[count++] = c->program->params[p].name;
     for (int32_t v = 0; v < c->entry->dim_count; v++) names[count++] = c->entry->dims[v];
-    near = ptoi_nearest_name(name, (int)strlen(name), names, count);
-    if (near)
-        ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' has no argument '%s'; did you mean '%s'?", c->entry->name,
-                           name, near);
-    else
-        ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' has no argument '%s'; there is: %s", c->entry->name, name,
-                           ptoi_join_names(names, count, list, sizeof list));
+    ptoi_call_complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' has no argument '%s'%s", c->entry->name, name,
+                       ptoi_name_advice(name, (int)strlen(name), names, count, advice, sizeof advice));
     free(names);
     return HOST_USAGE;
 }

@@ -145,3 +145,30 @@ const char *ptoi_join_names(const char *const *names, int count, char *text, siz
         at += (size_t)snprintf(text + at, size - at, i == 0 ? "%s" : ", %s", names[i]);
     return text;
 }
+
+/* Those that end in a point and this name stand first; how many. */
+static int qualified_first(const char *name, int length, const char **names, int count)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        const char *other = names[i];
+        const size_t all = strlen(other), own = (size_t)length;
+        if (all <= own || other[all - own - 1] != '.' || memcmp(other + all - own, name, own) != 0) continue;
+        names[i] = names[found];
+        names[found++] = other;
+    }
+    return found;
+}
+
+const char *ptoi_name_advice(const char *name, int length, const char **names, int count, char *text, size_t size)
+{
+    char list[512];
+    const int qualified = length > 0 ? qualified_first(name, length, names, count) : 0;
+    const char *near = qualified == 1 ? names[0] : ptoi_nearest_name(name, length, names, count);
+    if (qualified > 1 || !near)
+        snprintf(text, size, "; there is: %s",
+                 ptoi_join_names(names, qualified > 1 ? qualified : count, list, sizeof list));
+    else
+        snprintf(text, size, "; did you mean '%s'?", near);
+    return text;
+}

@@ -22,10 +22,10 @@ void ptoi_elements_copy(void *to, const void *from, const struct geometry *g)
     const size_t bytes = (size_t)pto_type_bytes((PTOType)g->type);
     int64_t index[PTO_MAX_RANK] = {0};
     const int last = g->rank - 1;
+    for (int i = 0; i < g->rank; i++)
+        if (g->shape[i] == 0) return; /* before the strides: of no elements they may be anything */
     const int64_t row = g->rank > 0 ? g->shape[last] : 1;
     const int64_t stride = g->rank > 0 ? g->strides[last] * (int64_t)bytes : (int64_t)bytes;
-    for (int i = 0; i < g->rank; i++)
-        if (g->shape[i] == 0) return;
     char *out = to;
     const char *in = from;
     for (;;) {
@@ -48,7 +48,11 @@ PTOTensor *ptoi_tensor_copy(PTOTensor *t, const void *made)
     struct geometry to = from;
     to.first = 0;
     ptoi_geometry_row_major(&to);
-    const int64_t bytes = ptoi_tensor_count_of(t) * pto_type_bytes((PTOType)t->type);
+    int64_t bytes;
+    if (__builtin_mul_overflow(ptoi_tensor_count_of(t), pto_type_bytes((PTOType)t->type), &bytes)) {
+        ptoi_thread_fail(PTO_ERR_OVERFLOW, "a copy of the tensor has more than 2^63 bytes");
+        return NULL;
+    }
     struct buffer *b = bytes > 0 ? ptoi_buffer_new(t->buffer->block->pool, bytes) : NULL;
     if (bytes > 0 && !b) return NULL;
     if (b) {

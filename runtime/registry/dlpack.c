@@ -56,15 +56,16 @@ static bool lies_in_memory(const struct dlpack_tensor *d, int64_t low, int64_t h
 static PTOStatus find_memory(const struct dlpack_tensor *d, PTOForeign *f)
 {
     struct geometry g = {.type = (uint8_t)f->type, .rank = (uint8_t)f->rank};
-    int64_t count, lowest, highest;
+    int64_t count, lowest = 0, highest = 0, elements;
     for (int i = 0; i < f->rank; i++) {
         g.shape[i] = d->shape[i];
         if (d->strides) g.strides[i] = d->strides[i];
     }
     if (!d->strides) ptoi_geometry_row_major(&g);
     const int64_t bytes = pto_type_bytes(f->type);
-    if (!ptoi_geometry_count(&g, &count) || !ptoi_geometry_range(&g, &lowest, &highest) || highest - lowest < 0 ||
-        __builtin_mul_overflow(highest - lowest + 1, bytes, &f->bytes))
+    if (!ptoi_geometry_count(&g, &count) || (count > 0 && !ptoi_geometry_range(&g, &lowest, &highest)) ||
+        highest == INT64_MAX || __builtin_sub_overflow(highest + 1, lowest, &elements) ||
+        __builtin_mul_overflow(elements, bytes, &f->bytes))
         return ptoi_thread_fail(PTO_ERR_OVERFLOW, "DLPack: strides and extents overflow");
     if (count == 0) f->bytes = 0;
     if (count > 0 && d->data && !lies_in_memory(d, lowest * bytes, (highest + 1) * bytes))

@@ -32,6 +32,15 @@ static PTOStatus check_elements(const struct geometry *g, int64_t count, const P
                             (long long)highest, (long long)f->bytes);
 }
 
+/* Along a dimension of one element, and without elements, nothing steps, and the owner's stride may be any number; one
+ * that has no number of bytes is 0. */
+static void settle_strides(struct geometry *g, int64_t count)
+{
+    const int64_t limit = INT64_MAX / pto_type_bytes((PTOType)g->type);
+    for (int i = 0; i < g->rank; i++)
+        if ((count == 0 || g->shape[i] == 1) && (g->strides[i] > limit || g->strides[i] < -limit)) g->strides[i] = 0;
+}
+
 static PTOStatus read_geometry(const PTOForeign *f, struct geometry *g, int64_t *count)
 {
     const PTOStatus status = ptoi_geometry_check("pto_tensor_attach", f->type, f->rank, f->shape);
@@ -44,6 +53,7 @@ static PTOStatus read_geometry(const PTOForeign *f, struct geometry *g, int64_t 
         memcpy(g->strides, f->strides, (size_t)f->rank * sizeof *f->strides);
     else
         ptoi_geometry_row_major(g);
+    settle_strides(g, *count);
     return check_elements(g, *count, f);
 }
 

@@ -3,6 +3,7 @@
  *
  * Idea       each call computes a geometry and makes a tensor of it; the checks of the first tensor hold for every
  *            view, as its elements are some of the first one's.
+ * Invariant  strides of a tensor without elements, which has no buffer, are not computed with: they may be any numbers.
  * Tests      test/runtime/test_views.c, test_detach.c */
 #include "map.h"
 #include "tensor.h"
@@ -41,8 +42,8 @@ PTOTensor *pto_tensor_slice(PTOTensor *t, int dim, int64_t first, int64_t count,
         return NULL;
     }
     struct geometry g = ptoi_geometry_of(t);
-    g.first += count > 0 ? first * g.strides[dim] : 0;
-    g.strides[dim] *= count > 1 ? step : 1;
+    if (t->buffer && count > 0) g.first += first * g.strides[dim];
+    if (t->buffer && count > 1) g.strides[dim] *= step;
     g.shape[dim] = count;
     return ptoi_tensor_view_of(t, &g, t->flags, PTOI_CALLER);
 }
@@ -57,7 +58,7 @@ PTOTensor *pto_tensor_index(PTOTensor *t, int dim, int64_t at)
         return NULL;
     }
     struct geometry g = ptoi_geometry_of(t);
-    g.first += at * g.strides[dim];
+    if (t->buffer) g.first += at * g.strides[dim];
     g.rank--;
     for (int i = dim; i < g.rank; i++) g.shape[i] = g.shape[i + 1], g.strides[i] = g.strides[i + 1];
     g.shape[g.rank] = g.strides[g.rank] = 0;

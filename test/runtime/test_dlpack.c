@@ -110,8 +110,8 @@ TEST(scalars_and_empty_tensors)
     EXPECT(value(t) == 2);
     pto_tensor_release(t);
     EXPECT_EQ(deleted, 1);
-    int64_t none[2] = {0, 6};
-    d = plain(), d.shape = none, d.data = NULL;
+    int64_t none[2] = {0, 6}, any[2] = {INT64_MIN, INT64_MAX};
+    d = plain(), d.shape = none, d.strides = any, d.data = NULL;
     m = versioned(d);
     t = pto_tensor_from_dlpack(&m);
     EXPECT_EQ(describe(t).shape[1], 6);
@@ -159,8 +159,10 @@ TEST(what_is_refused_stays_with_its_producer)
     d = plain(), d.byte_offset = ~(uint64_t)(uintptr_t)d.data - 3; /* the last elements lie past the end */
     refused(d, PTO_ERR_ARGUMENT);
     EXPECT(strstr(pto_last_error(NULL), "the tensor reaches out of the address space"));
-    int64_t far[2] = {INT64_MAX, 1};
+    int64_t far[2] = {INT64_MAX, 1}, both[2] = {INT64_MAX, INT64_MIN / 4}, fits[2] = {2, 3};
     d = plain(), d.strides = far;
+    refused(d, PTO_ERR_OVERFLOW);
+    d = plain(), d.shape = fits, d.strides = both; /* from the lowest element to the highest */
     refused(d, PTO_ERR_OVERFLOW);
     d = plain(), d.data = NULL;
     refused(d, PTO_ERR_ARGUMENT);

@@ -95,6 +95,36 @@ TEST(memory_without_elements_is_released_at_once)
     EXPECT_EQ(o.released, 1);
 }
 
+/* Nothing steps along a dimension of one element, or anywhere without elements. */
+TEST(strides_that_nothing_uses_may_be_any_numbers)
+{
+    struct owned o = own(6);
+    PTOForeign f = foreign(&o, 6, 2, SHAPE(1, 6));
+    f.strides = SHAPE(INT64_MAX, 1);
+    PTOTensor *t = pto_tensor_attach(&f), *copy = pto_tensor_copy(t), *row = pto_tensor_reshape(t, 1, SHAPE(6));
+    EXPECT_EQ(describe(t).strides[0], 0);
+    EXPECT_EQ(element(copy, SHAPE(0, 5)), element(t, SHAPE(0, 5)));
+    EXPECT_EQ(element(row, SHAPE(4)), element(t, SHAPE(0, 4)));
+    pto_tensor_release(copy);
+    pto_tensor_release(row);
+    pto_tensor_release(t);
+    EXPECT_EQ(o.released, 1);
+    struct owned none = own(1);
+    f = foreign(&none, 1, 3, SHAPE(9, 0, 7));
+    f.strides = SHAPE(INT64_MAX, INT64_MIN, INT64_MAX / 8);
+    t = pto_tensor_attach(&f);
+    PTOTensor *some = pto_tensor_slice(t, 0, 8, 4, -2), *one = pto_tensor_index(some, 2, 6);
+    copy = pto_tensor_copy(one);
+    EXPECT_EQ(describe(some).shape[0], 4);
+    EXPECT_EQ(describe(copy).shape[0], 4);
+    EXPECT_EQ(describe(copy).shape[1], 0);
+    pto_tensor_release(copy);
+    pto_tensor_release(one);
+    pto_tensor_release(some);
+    pto_tensor_release(t);
+    EXPECT_EQ(none.released, 1);
+}
+
 /* A release function may call the registry: no lock is held. */
 static void release_another(void *context)
 {

@@ -118,6 +118,27 @@ TEST(elements)
     pto_tensor_release(t);
 }
 
+TEST(copies_that_are_too_large)
+{
+    PTOForeign f = eight();
+    f.strides = SHAPE(0, 8);
+    f.rank = 2;
+    f.shape = SHAPE(LARGE, 1);
+    PTOTensor *t = pto_tensor_attach(&f), *was = t;
+    PTODetached out;
+    NONE(PTO_ERR_OVERFLOW, "2^63 bytes", pto_tensor_copy(t));
+    NONE(PTO_ERR_OVERFLOW, "2^63 bytes", pto_tensor_dense(t));
+    REFUSED(PTO_ERR_OVERFLOW, "2^63 bytes", pto_tensor_writable(&t));
+    REFUSED(PTO_ERR_OVERFLOW, "2^63 bytes", pto_tensor_take(&t, &out));
+    EXPECT(t == was);
+    PTOTensor *one = pto_tensor_index(t, 0, 0);
+    EXPECT(pto_tensor_map(one, PTO_READ_WRITE) == words); /* so a detach copies at once */
+    NONE(PTO_ERR_OVERFLOW, "2^63 bytes", pto_tensor_detach(t));
+    pto_tensor_unmap(one);
+    pto_tensor_release(one);
+    pto_tensor_release(t);
+}
+
 /* No runtime has the device open. */
 TEST(elements_on_a_device)
 {

@@ -145,6 +145,28 @@ TEST(a_broadcast_is_read_only)
     pto_tensor_release(t);
 }
 
+/* 2^61 elements of 8 bytes, and 2^61 + 2^29: their bytes as 64 bits are 0, and 2^32. */
+TEST(a_copy_of_more_bytes_than_there_can_be_is_refused)
+{
+    PTOTensor *t = numbers(1, SHAPE(1));
+    PTOTensor *wide = pto_tensor_broadcast(t, 2, SHAPE(INT64_C(1) << 32, INT64_C(1) << 29));
+    PTOTensor *wider = pto_tensor_broadcast(t, 2, SHAPE((INT64_C(1) << 32) + 1, INT64_C(1) << 29));
+    EXPECT(wide != NULL && wider != NULL);
+    refused(pto_tensor_copy(wide), PTO_ERR_OVERFLOW);
+    refused(pto_tensor_copy(wider), PTO_ERR_OVERFLOW);
+    refused(pto_tensor_dense(wide), PTO_ERR_OVERFLOW);
+    PTOTensor *taken = wide;
+    EXPECT_EQ(pto_tensor_writable(&taken), PTO_ERR_OVERFLOW);
+    EXPECT(taken == wide);
+    PTODetached out;
+    EXPECT_EQ(pto_tensor_take(&taken, &out), PTO_ERR_OVERFLOW);
+    EXPECT(taken == wide);
+    pto_tensor_release(wider);
+    pto_tensor_release(wide);
+    pto_tensor_release(t);
+    EXPECT_EQ(living(), 0);
+}
+
 TEST(a_share_sees_writes_and_a_detach_does_not)
 {
     PTOTensor *t = numbers(1, SHAPE(3)), *s = pto_tensor_share(t), *d = pto_tensor_detach(t);

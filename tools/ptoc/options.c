@@ -82,12 +82,14 @@ struct building { /* what grows while the command line is read */
     VEC(char *) names; /* copies that defines point to */
 };
 
-/* `T`, or `tile.T` of a module. */
+/* `T`, or `tile.T` of a module, `layer.tile.T` of one that another imports. */
 static bool is_setting_name(const char *text, size_t length)
 {
-    const char *dot = memchr(text, '.', length);
-    const size_t module = dot ? (size_t)(dot - text) : 0, rest = dot ? module + 1 : 0;
-    return (!dot || option_is_name(text, module)) && option_is_name(text + rest, length - rest);
+    for (const char *dot; (dot = memchr(text, '.', length)); text = dot + 1) {
+        if (!option_is_name(text, (size_t)(dot - text))) return false;
+        length -= (size_t)(dot + 1 - text);
+    }
+    return option_is_name(text, length);
 }
 
 static int set_define(struct building *b, const char *text)

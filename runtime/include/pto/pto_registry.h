@@ -160,13 +160,14 @@ PTO_API PTOTensor *pto_tensor_share(PTOTensor *t);
  * of the two is written.  Where a run writes t at the moment, today is the end of the run.  Where a writable map or a
  * writable export of t is out, nobody could notice the first write, so the elements are copied at once.
  * Caller     any thread.  Never blocks, except for that copy.
- * Status     NULL: PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
+ * Status     NULL: PTO_ERR_OVERFLOW, of that copy; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
 PTO_API PTOTensor *pto_tensor_detach(PTOTensor *t);
 
 /* A row-major tensor with memory of its own and the same elements.
  * Caller     any thread.  Blocks until runs that write t have ended.
- * Status     NULL: PTO_ERR_NOMEM; PTO_ERR_BUSY: a run writes t, and the caller is in a run or in a kernel;
- *            PTO_ERR_DEVICE: a device that is not open, or has failed, has the elements; PTO_ERR_MISUSE. */
+ * Status     NULL: PTO_ERR_OVERFLOW: more bytes than 2^63; PTO_ERR_NOMEM; PTO_ERR_BUSY: a run writes t, and the caller
+ *            is in a run or in a kernel; PTO_ERR_DEVICE: a device that is not open, or has failed, has the elements;
+ *            PTO_ERR_MISUSE. */
 PTO_API PTOTensor *pto_tensor_copy(PTOTensor *t);
 
 /* One more reference to t where it is row-major and contiguous, else pto_tensor_copy.
@@ -177,14 +178,14 @@ PTO_API PTOTensor *pto_tensor_dense(PTOTensor *t);
  * export or map, not read-only) and its memory is the library's, or was attached with PTO_MAY_MOVE, it stays; else a
  * copy takes its place and the reference to the old one is dropped.
  * Caller     any thread.  Blocks as pto_tensor_copy does.
- * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY, PTO_ERR_DEVICE: *t stays; PTO_ERR_MISUSE: NULL. */
+ * Status     PTO_OK; PTO_ERR_OVERFLOW, PTO_ERR_NOMEM, PTO_ERR_BUSY, PTO_ERR_DEVICE: *t stays; PTO_ERR_MISUSE: NULL. */
 PTO_API PTOStatus pto_tensor_writable(PTOTensor **t);
 
 /* The memory of *t leaves the library with its release function, and *t becomes NULL.  A tensor that is shared, in use,
  * or not the whole of its memory in row-major order is copied, and the copy leaves.  A tensor without elements leaves
  * address NULL and no release function.
  * Caller     any thread.  Blocks as pto_tensor_copy does.
- * Status     PTO_OK; PTO_ERR_NOMEM, PTO_ERR_BUSY, PTO_ERR_DEVICE: *t stays; PTO_ERR_MISUSE: NULL. */
+ * Status     PTO_OK; PTO_ERR_OVERFLOW, PTO_ERR_NOMEM, PTO_ERR_BUSY, PTO_ERR_DEVICE: *t stays; PTO_ERR_MISUSE: NULL. */
 PTO_API PTOStatus pto_tensor_take(PTOTensor **t, PTODetached *out);
 
 /* The address of element [0, ..] on the host, until the matching pto_tensor_unmap.  Maps count; several may be open.

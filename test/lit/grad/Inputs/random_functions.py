@@ -10,12 +10,12 @@ Limits     a gradient that rounding hides is compared with nothing. No more than
 Exit code  0: all agree; 1: a seed whose gradient is wrong or whose advice does not do, the program is left in the folder; or too many that could
            not be compared.
 """
-import argparse
-import pathlib
 import random
 import re
 import subprocess
 import sys
+
+import seeds
 
 KERNELS = """kernel sine<N>(in x: f64[N], out y: f64[N]) on vector => { y[i] = tanh(1.3 * x[i] + 0.2); }
 kernel bend<N>(in x: f64[N], out y: f64[N], s: f64) on vector => { y[i] = tanh(s * x[i] + 0.1) * x[i]; }
@@ -297,27 +297,14 @@ def check(args, path, seed, counts):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ptoc")
-    parser.add_argument("first", type=int)
-    parser.add_argument("count", type=int)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--all", action="store_true", help="go on after a seed that fails")
-    args = parser.parse_args()
-    args.folder.mkdir(parents=True, exist_ok=True)
+    args = seeds.parser(__doc__).parse_args()
     counts = {"@keep": 0, "@keep not built": 0, "gradients": 0, "not compared": 0, "least heap": 0}
-    failed = []
-    for seed in range(args.first, args.first + args.count):
-        path = args.folder / f"random-{seed}.pto"
-        path.write_text(program(seed))
+
+    def failure(path, seed):
         wrong = check(args, path, seed, counts)
-        if not wrong:
-            path.unlink()
-            continue
-        failed.append(seed)
-        print(f"seed {seed}: {wrong[0]}: exit code {wrong[1].returncode}\n{wrong[1].stdout}{wrong[1].stderr}", flush=True)
-        if not args.all:
-            break
+        return wrong and f"{wrong[0]}: exit code {wrong[1].returncode}\n{wrong[1].stdout}{wrong[1].stderr}"
+
+    failed = seeds.failing(args, "random", program, failure)
     print(f"{args.count} functions, failed {failed}: {counts}")
     if counts["not compared"] > UNKNOWN_SHARE * counts["gradients"] + 1:
         print(f"{counts['not compared']} of {counts['gradients']} gradients could not be compared")

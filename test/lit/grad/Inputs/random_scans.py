@@ -8,11 +8,11 @@ Idea       a kernel has one or two recurrences of one or two dimensions, with fi
 Limits     --check runs only `ptoc check`.
 Exit code  0: all agree; 1: a seed that fails, the program is left in the folder.
 """
-import argparse
-import pathlib
 import random
 import subprocess
 import sys
+
+import seeds
 
 
 class Kernel:
@@ -146,34 +146,24 @@ class Kernel:
             self.lines.append("z[i] = %s;" % value)
 
 
+def check(args, path, seed):
+    done = subprocess.run([args.ptoc, "check", "--no-bodies", "-w", path], capture_output=True, text=True, check=False)
+    if done.returncode == 0 and not args.check:
+        command = [args.ptoc, "run", "--check-grad", path, "--entry", "f", "-w", "-O0", "--cpu", "base", "--quiet"]
+        command += ["--dim", "P=%d" % (2 + seed % 6), "--dim", "Q=%d" % (1 + seed % 3)]
+        for number, name in enumerate("abcm"):
+            command += ["--input", "%s=random:%d" % (name, seed + number)]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return None
+    return "exit code %d\n%s%s%s" % (done.returncode, path.read_text(), done.stdout, done.stderr)
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ptoc")
-    parser.add_argument("first", type=int)
-    parser.add_argument("count", type=int)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--all", action="store_true", help="go on after a seed that fails")
+    parser = seeds.parser(__doc__)
     parser.add_argument("--check", action="store_true", help="compare no gradients")
     args = parser.parse_args()
-    args.folder.mkdir(parents=True, exist_ok=True)
-    failed = []
-    for seed in range(args.first, args.first + args.count):
-        path = args.folder / ("scan-%d.pto" % seed)
-        path.write_text(Kernel(seed).text())
-        done = subprocess.run([args.ptoc, "check", "--no-bodies", "-w", path], capture_output=True, text=True, check=False)
-        if done.returncode == 0 and not args.check:
-            command = [args.ptoc, "run", "--check-grad", path, "--entry", "f", "-w", "-O0", "--cpu", "base", "--quiet"]
-            command += ["--dim", "P=%d" % (2 + seed % 6), "--dim", "Q=%d" % (1 + seed % 3)]
-            for number, name in enumerate("abcm"):
-                command += ["--input", "%s=random:%d" % (name, seed + number)]
-            done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            path.unlink()
-            continue
-        failed.append(seed)
-        print("seed %d: exit code %d\n%s%s%s" % (seed, done.returncode, path.read_text(), done.stdout, done.stderr), flush=True)
-        if not args.all:
-            break
+    failed = seeds.failing(args, "scan", lambda seed: Kernel(seed).text(), lambda path, seed: check(args, path, seed))
     print("%d kernels, failed %s" % (args.count, failed))
     return 1 if failed else 0
 
