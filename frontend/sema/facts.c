@@ -127,14 +127,6 @@ void facts_forget(struct facts *f, const struct symbol *var, const struct symbol
     }
 }
 
-void facts_add_apart(struct facts *f, const struct size *a, const struct size *b)
-{
-    const struct size *d = difference(f, a, b, 0);
-    if (!d || size_is_const(d, NULL)) return;
-    vec_push(&f->apart, ((struct apart){d, f->list.all.count}));
-    fact_list_push(&f->list, NULL); /* so that a later mark is another one */
-}
-
 const struct size *facts_not_zero(const struct facts *f, int n)
 {
     for (size_t i = f->apart.count; i-- > 0;)
@@ -482,6 +474,19 @@ bool facts_prove_order(struct facts *f, const struct size *a, const struct size 
     const bool is_far =
         !d && size_is_const(size_expand(f->sizes, a), &x) && size_is_const(size_expand(f->sizes, b), &y);
     return is_far ? (__int128)y - x >= gap : facts_prove(f, d);
+}
+
+/* What is apart from its least or largest value lies at least 1 behind it. */
+void facts_add_apart(struct facts *f, const struct size *a, const struct size *b)
+{
+    const struct size *d = difference(f, a, b, 0);
+    if (!d || size_is_const(d, NULL)) return;
+    vec_push(&f->apart, ((struct apart){d, f->list.all.count}));
+    fact_list_push(&f->list, NULL); /* so that a later mark is another one */
+    if (facts_prove(f, d))
+        facts_add_order(f, a, b, 1);
+    else if (facts_prove_order(f, b, a, 0))
+        facts_add_order(f, b, a, 1);
 }
 
 bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b)

@@ -415,7 +415,7 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
         !is_module) {
         if (c->is_assigned)
             hint_declaration(c, at);
-        else if (c->head && strlen(name) == 1)
+        else if (c->head && strlen(name) == 1 && strcmp(what, "tensor") != 0)
             hint_dimension(c, name);
         else if (c->function && names_extent_of_result(c->function->decl, name))
             diag_help(c->diag, "'?%s' names nothing in the body: it is an extent of the result", name);

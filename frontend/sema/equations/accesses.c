@@ -49,10 +49,11 @@ static bool one_index(struct eq_work *w, struct ast *point, struct eq_access *a,
     }
     struct eq_value v = eq_value_of(w, point->range.low);
     if (!v.expr) return false;
-    if (!eq_is_integer(v.type) || (v.is_literal && v.expr->kind != EQ_INT)) {
+    if (!eq_is_integer(v.type) || (v.is_literal && eq_has_real_literal(v.expr))) {
         diag_error(w->c->diag, DIAG_E02, point->at, "an index must be an integer, not %s", eq_type_text(w, &v));
         return fail(w);
     }
+    if (eq_refuse_large(w, &v, point->at)) return false;
     if (v.is_literal) v = (struct eq_value){eq_convert(w, v, ELEM_I64), ELEM_I64, false};
     index->size = eq_as_size(w, &v);
     if (!index->size) index->expr = eq_convert(w, v, ELEM_I64);

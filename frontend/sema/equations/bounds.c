@@ -100,9 +100,16 @@ static void know_condition(struct eq_work *w, const struct eq_access *at, const 
     }
 }
 
+/* The outer ones first: they say on which side of a value the variables of an inner one lie. */
+static void know_guard(struct eq_work *w, const struct eq_access *a, const struct eq_guard *g)
+{
+    if (g->outer) know_guard(w, a, g->outer);
+    know_condition(w, a, g->cond, g->truth);
+}
+
 void eq_know_guards(struct eq_work *w, const struct eq_access *a)
 {
-    for (const struct eq_guard *g = a->guard; g; g = g->outer) know_condition(w, a, g->cond, g->truth);
+    if (a->guard) know_guard(w, a, a->guard);
 }
 
 /* ---- proofs ------------------------------------------------------------------------------------------------------ */
@@ -434,6 +441,14 @@ static bool is_place_within(struct eq_work *w, const struct eq_expr *e, const st
            facts_prove_order(facts, v->low, v->high, 1);
 }
 
+/* Does a condition of constants leave the access out of each call? */
+static bool is_left_out(const struct eq_access *a)
+{
+    for (const struct eq_guard *g = a->guard; g; g = g->outer)
+        if (eq_decided(g->cond) == !g->truth) return true;
+    return false;
+}
+
 static void decide(struct eq_work *w, struct eq_access *a, int d)
 {
     struct eq_index *index = &a->index[d];
@@ -447,6 +462,10 @@ static void decide(struct eq_work *w, struct eq_access *a, int d)
         return;
     }
     index->is_affine = eq_is_affine(w->c, index->size, a->vars, a->var_count);
+    if (is_left_out(a)) {
+        index->needs_guard = true;
+        return;
+    }
     const struct sides s = prove(w, a, index->size, extent, true),
                        bare = a->guard ? prove(w, a, index->size, extent, false) : s;
     if (!(s.low && s.high) && is_wrong(w, a, d, index->size, extent, &s)) return;

@@ -82,6 +82,11 @@ int eq_decided(const struct eq_expr *e);
 /* An integer that no data decides; NULL: reported. */
 const struct size *eq_size_of(struct eq_work *w, struct ast *n, const char *what);
 struct eq_expr *eq_new(struct eq_work *w, enum eq_kind kind, enum elem type, struct span at);
+enum eq_constant { EQ_NOT_CONSTANT, EQ_CONSTANT, EQ_TOO_LARGE };
+
+/* The value of what literals made, computed in i64. */
+enum eq_constant eq_constant_of(const struct eq_expr *e, int64_t *value);
+bool eq_refuse_large(struct eq_work *w, const struct eq_value *v, struct span at);
 const struct size *eq_as_size(struct eq_work *w, const struct eq_value *v); /* NULL: it has none */
 enum elem eq_computed(enum elem e);                                         /* f16, bf16: f32 */
 /* The value as one of type `to`, which the text calls `nominal`: literals take it, others are cast. */

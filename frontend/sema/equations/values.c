@@ -21,7 +21,7 @@ int eq_float_rank(enum elem e) { return e == ELEM_F64 ? 3 : e == ELEM_F32 ? 2 : 
 const char *eq_type_text(struct eq_work *w, const struct eq_value *v)
 {
     (void)w;
-    return v->is_literal ? "a literal" : elem_name(v->type);
+    return !v->is_literal ? elem_name(v->type) : eq_has_real_literal(v->expr) ? "a number with a point" : "an integer";
 }
 
 struct eq_expr *eq_new(struct eq_work *w, enum eq_kind kind, enum elem type, struct span at)
@@ -33,11 +33,62 @@ struct eq_expr *eq_new(struct eq_work *w, enum eq_kind kind, enum elem type, str
     return e;
 }
 
+/* Is it an operation of integers alone?  What literals make by it is an integer, whatever it meets. */
+static bool is_of_integers(enum eq_kind kind) { return kind == EQ_BITNOT || (kind >= EQ_MOD && kind <= EQ_SHR); }
+
+static enum eq_constant combine(enum eq_kind kind, int64_t a, int64_t b, int64_t *r)
+{
+    const bool divides = b != 0 && !(a == INT64_MIN && b == -1), shifts = b >= 0 && b < 64;
+    bool fits = true;
+    switch (kind) {
+    case EQ_ADD: fits = !__builtin_add_overflow(a, b, r); break;
+    case EQ_SUB: fits = !__builtin_sub_overflow(a, b, r); break;
+    case EQ_MUL: fits = !__builtin_mul_overflow(a, b, r); break;
+    case EQ_DIV: *r = (fits = divides) ? a / b : 0; break;
+    case EQ_MOD: *r = (fits = divides) ? a % b : 0; break;
+    case EQ_SHL: fits = shifts && !__builtin_mul_overflow(a, (int64_t)((uint64_t)1 << (b & 63)), r) && b < 63; break;
+    case EQ_SHR: *r = (fits = shifts) ? a >> b : 0; break;
+    case EQ_BITOR: *r = a | b; break;
+    case EQ_BITXOR: *r = a ^ b; break;
+    case EQ_BITAND: *r = a & b; break;
+    case EQ_MIN: *r = a < b ? a : b; break;
+    case EQ_MAX: *r = a > b ? a : b; break;
+    default: return EQ_NOT_CONSTANT;
+    }
+    return fits ? EQ_CONSTANT : EQ_TOO_LARGE;
+}
+
+enum eq_constant eq_constant_of(const struct eq_expr *e, int64_t *value)
+{
+    int64_t a = 0, b = 0;
+    if (e->kind == EQ_INT) return *value = e->integer, EQ_CONSTANT;
+    if (!e->a || e->c || e->kind == EQ_CAST) return EQ_NOT_CONSTANT;
+    const enum eq_constant first = eq_constant_of(e->a, &a);
+    if (first != EQ_CONSTANT) return first;
+    if (e->kind == EQ_BITNOT) return *value = ~a, EQ_CONSTANT;
+    if (e->kind == EQ_NEG) return combine(EQ_SUB, 0, a, value);
+    if (e->kind == EQ_ABS) return combine(a < 0 ? EQ_SUB : EQ_ADD, 0, a, value);
+    const enum eq_constant second = e->b ? eq_constant_of(e->b, &b) : EQ_NOT_CONSTANT;
+    return second == EQ_CONSTANT ? combine(e->kind, a, b, value) : second;
+}
+
 const struct size *eq_as_size(struct eq_work *w, const struct eq_value *v)
 {
+    int64_t value;
     if (!v->expr) return NULL;
     if (v->expr->kind == EQ_SIZE) return v->expr->size;
-    return v->expr->kind == EQ_INT && v->type == ELEM_I64 ? size_const(w->c->sizes, v->expr->integer) : NULL;
+    if (v->type != ELEM_I64 || !(v->is_literal || v->expr->kind == EQ_INT)) return NULL;
+    return eq_constant_of(v->expr, &value) == EQ_CONSTANT ? size_const(w->c->sizes, value) : NULL;
+}
+
+/* An integer of literals and constants that has no value: E15. */
+bool eq_refuse_large(struct eq_work *w, const struct eq_value *v, struct span at)
+{
+    int64_t value;
+    if (!v->is_literal || v->type != ELEM_I64 || eq_constant_of(v->expr, &value) != EQ_TOO_LARGE) return false;
+    diag_error(w->c->diag, DIAG_E15, at, "the result does not fit in 64 bits");
+    w->failed = true;
+    return true;
 }
 
 static struct eq_value of_size(struct eq_work *w, const struct size *s, struct span at)
@@ -48,6 +99,14 @@ static struct eq_value of_size(struct eq_work *w, const struct size *s, struct s
 }
 
 static double real_of(const struct eq_expr *e) { return e->kind == EQ_REAL ? e->real : (double)e->integer; }
+
+/* What literals alone made becomes one number, where it is one in i64. */
+static void fold(struct eq_expr *e)
+{
+    int64_t value;
+    if (eq_constant_of(e, &value) != EQ_CONSTANT) return;
+    *e = (struct eq_expr){.kind = EQ_INT, .type = e->type, .at = e->at, .integer = value};
+}
 
 /* What literals alone made, as one of type `to` in which it is computed: the conversion is done at each of them. */
 static struct eq_expr *retype(struct eq_work *w, const struct eq_expr *e, enum elem to)
@@ -60,6 +119,10 @@ static struct eq_expr *retype(struct eq_work *w, const struct eq_expr *e, enum e
         if (eq_is_float(to)) n->real = to == ELEM_F32 ? (double)(float)real_of(e) : real_of(e);
     } else if (e->kind == EQ_SIZE) {
         return e->type == to ? n : eq_convert(w, (struct eq_value){n, ELEM_I64, false}, to);
+    } else if (eq_is_float(to) && is_of_integers(e->kind)) {
+        n = retype(w, e, ELEM_I64);
+        fold(n);
+        return eq_convert(w, (struct eq_value){n, ELEM_I64, false}, to);
     } else {
         if (e->a && e->kind != EQ_SELECT) n->a = retype(w, e->a, to);
         if (e->kind == EQ_SELECT) n->a = e->a;
@@ -73,6 +136,7 @@ struct eq_expr *eq_convert(struct eq_work *w, struct eq_value v, enum elem to)
 {
     if (!v.expr) return NULL;
     struct eq_expr *e = v.is_literal ? retype(w, v.expr, eq_computed(to)) : v.expr;
+    if (v.is_literal && to == ELEM_I64) fold(e);
     if (e->type == to) return e;
     struct eq_expr *cast = eq_new(w, EQ_CAST, to, e->at);
     cast->a = e;
@@ -98,26 +162,48 @@ bool eq_has_real_literal(const struct eq_expr *e)
            (e->c && eq_has_real_literal(e->c));
 }
 
-/* Does the integer literal fit in integers of this type?  Of what is made of several, each is asked. */
-static bool literal_fits(const struct eq_expr *e, enum elem to)
+static bool literal_fits(int64_t value, enum elem to)
 {
-    if (e->kind != EQ_INT) return true;
     const int bits = elem_bytes(to) * 8;
     if (to == ELEM_I64) return true;
-    if (to >= ELEM_U8) return e->integer >= 0 && (bits == 64 || e->integer >> bits == 0);
-    return e->integer >= -((int64_t)1 << (bits - 1)) && e->integer < (int64_t)1 << (bits - 1);
+    if (to >= ELEM_U8) return value >= 0 && (bits == 64 || value >> bits == 0);
+    return value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1);
 }
 
-static bool takes_literal(struct eq_work *w, const struct eq_value *v, enum elem to, struct span at)
+/* An integer in it that does not fit in integers of this type; NULL: none. */
+static const struct eq_expr *misfit(const struct eq_expr *e, enum elem to)
+{
+    if (e->kind == EQ_INT) return literal_fits(e->integer, to) ? NULL : e;
+    const struct eq_expr *const parts[] = {e->kind == EQ_SELECT ? NULL : e->a, e->b, e->c};
+    for (int i = 0; i < 3; i++) {
+        const struct eq_expr *bad = parts[i] && e->kind != EQ_CAST ? misfit(parts[i], to) : NULL;
+        if (bad) return bad;
+    }
+    return NULL;
+}
+
+static bool takes_literal(struct eq_work *w, const struct eq_value *v, enum elem to, struct span at, bool is_stored)
 {
     if (to == ELEM_BOOL || (eq_is_integer(to) && eq_has_real_literal(v->expr))) {
         diag_error(w->c->diag, DIAG_E02, v->expr->at, "the literal meets %s here, which cannot hold it", elem_name(to));
-        if (to != ELEM_BOOL) diag_help(w->c->diag, "cast the other operand: f32(...)");
+        if (to == ELEM_BOOL)
+            diag_help(w->c->diag, "a bool is 'true', 'false', or what a comparison makes");
+        else if (is_stored)
+            diag_help(w->c->diag, "a cast says that it may be rounded: %s(...)", elem_name(to));
+        else
+            diag_help(w->c->diag, "cast the other operand: f32(...)");
         w->failed = true;
         return false;
     }
-    if (!eq_is_integer(to) || literal_fits(v->expr, to)) return true;
-    diag_error(w->c->diag, DIAG_E15, at, "%lld does not fit in %s", (long long)v->expr->integer, elem_name(to));
+    const struct eq_expr *bad = eq_is_integer(to) ? misfit(v->expr, to) : NULL;
+    int64_t value;
+    if (!bad) return true;
+    if (eq_constant_of(v->expr, &value) == EQ_CONSTANT && literal_fits(value, to)) {
+        fold(v->expr);
+        return true;
+    }
+    diag_error(w->c->diag, DIAG_E15, bad == v->expr ? at : bad->at, "%lld does not fit in %s", (long long)bad->integer,
+               elem_name(to));
     w->failed = true;
     return false;
 }
@@ -125,7 +211,7 @@ static bool takes_literal(struct eq_work *w, const struct eq_value *v, enum elem
 struct eq_expr *eq_fit(struct eq_work *w, struct eq_value v, enum elem to, struct span at, const char *what)
 {
     if (!v.expr) return NULL;
-    if (v.is_literal) return takes_literal(w, &v, to, at) ? eq_convert(w, v, to) : NULL;
+    if (v.is_literal) return takes_literal(w, &v, to, at, true) ? eq_convert(w, v, to) : NULL;
     const bool widens = v.type == to || (eq_is_float(to) && eq_is_integer(v.type)) ||
                         (v.type != ELEM_BOOL && to != ELEM_BOOL && common(v.type, to) == to);
     if (widens) {
@@ -304,15 +390,15 @@ static const struct size *size_result(struct eq_work *w, enum ast_op op, const s
 static bool refuse_constants(struct eq_work *w, const struct ast *n, const struct eq_value *b)
 {
     const enum ast_op op = n->binary.op;
-    const bool is_const = b->expr->kind == EQ_INT;
+    int64_t by = 1;
+    const bool is_const = (b->is_literal || b->expr->kind == EQ_INT) && eq_constant_of(b->expr, &by) == EQ_CONSTANT;
     if (w->c->is_left_out) return false;
-    if ((op == OP_DIV || op == OP_MOD) && is_const && b->expr->integer == 0) {
+    if ((op == OP_DIV || op == OP_MOD) && is_const && by == 0) {
         diag_error(w->c->diag, DIAG_E15, n->binary.op_at, "division by zero");
         return true;
     }
-    if ((op == OP_SHL || op == OP_SHR) && is_const && (b->expr->integer < 0 || b->expr->integer > 63)) {
-        diag_error(w->c->diag, DIAG_E15, n->binary.right->at, "a shift is by 0 to 63 bits, not by %lld",
-                   (long long)b->expr->integer);
+    if ((op == OP_SHL || op == OP_SHR) && is_const && (by < 0 || by > 63)) {
+        diag_error(w->c->diag, DIAG_E15, n->binary.right->at, "a shift is by 0 to 63 bits, not by %lld", (long long)by);
         return true;
     }
     return false;
@@ -333,8 +419,8 @@ static enum elem meet(struct eq_work *w, const struct eq_value *a, const struct 
 {
     if (a->is_literal && b->is_literal)
         return eq_has_real_literal(a->expr) || eq_has_real_literal(b->expr) ? ELEM_F64 : ELEM_I64;
-    if (a->is_literal) return takes_literal(w, a, b->type, a->expr->at) ? b->type : ELEM_NONE;
-    if (b->is_literal) return takes_literal(w, b, a->type, b->expr->at) ? a->type : ELEM_NONE;
+    if (a->is_literal) return takes_literal(w, a, b->type, a->expr->at, false) ? b->type : ELEM_NONE;
+    if (b->is_literal) return takes_literal(w, b, a->type, b->expr->at, false) ? a->type : ELEM_NONE;
     const enum elem t = common(a->type, b->type);
     if (t != ELEM_NONE) return t;
     diag_error(w->c->diag, DIAG_E02, at, "%s cannot be used with %s and %s", op, elem_name(a->type),
@@ -355,24 +441,9 @@ bool eq_join(struct eq_work *w, struct eq_value *a, struct eq_value *b, struct s
     const enum elem t = meet(w, a, b, at, op);
     if (t == ELEM_NONE) return false;
     *joined = (struct eq_value){NULL, t, a->is_literal && b->is_literal};
-    a->expr = eq_convert(w, *a, eq_computed(t));
-    b->expr = eq_convert(w, *b, eq_computed(t));
+    a->expr = joined->is_literal ? retype(w, a->expr, t) : eq_convert(w, *a, eq_computed(t));
+    b->expr = joined->is_literal ? retype(w, b->expr, t) : eq_convert(w, *b, eq_computed(t));
     return a->expr && b->expr;
-}
-
-/* a op b of literals: the compiler computes it where that is exact; else it stays an operation. */
-static bool fold(const struct eq_expr *a, const struct eq_expr *b, enum ast_op op, struct eq_expr *out)
-{
-    if (a->kind != EQ_INT || b->kind != EQ_INT) return false;
-    int64_t r = 0;
-    if (op == OP_ADD   ? __builtin_add_overflow(a->integer, b->integer, &r)
-        : op == OP_SUB ? __builtin_sub_overflow(a->integer, b->integer, &r)
-        : op == OP_MUL ? __builtin_mul_overflow(a->integer, b->integer, &r)
-                       : true)
-        return false;
-    out->kind = EQ_INT;
-    out->integer = r;
-    return true;
 }
 
 static struct eq_value of_binary(struct eq_work *w, struct ast *n)
@@ -406,8 +477,13 @@ static struct eq_value of_binary(struct eq_work *w, struct ast *n)
     if ((op == OP_DIV || op == OP_MOD) && eq_is_integer(e->type)) /* a constant divides by what it is */
         e->may_fail = b.expr->kind != EQ_INT || b.expr->integer == -1;
     w->out->may_fail |= e->may_fail && !is_literal;
+    if (is_bool && v.type == ELEM_I64 && is_literal) {
+        fold(a.expr);
+        fold(b.expr);
+    }
     if (is_bool) return (struct eq_value){e, ELEM_BOOL, false};
-    if (is_literal) fold(a.expr, b.expr, op, e);
+    const bool is_same = a.expr->kind == EQ_INT && b.expr->kind == EQ_INT; /* in each type */
+    if (is_literal && is_same && (op == OP_ADD || op == OP_SUB || op == OP_MUL)) fold(e);
     return (struct eq_value){e, v.type, is_literal};
 }
 
@@ -495,6 +571,7 @@ const struct size *eq_size_of(struct eq_work *w, struct ast *n, const char *what
     if (!v.expr) return NULL;
     const struct size *size = eq_as_size(w, &v);
     if (size) return size;
+    if (eq_refuse_large(w, &v, n->at)) return NULL;
     w->failed = true;
     if (!eq_is_integer(v.type))
         diag_error(w->c->diag, DIAG_E02, n->at, "%s must be an integer, not %s", what, eq_type_text(w, &v));

@@ -15,10 +15,12 @@ PTO_INTEGER(u32, uint32_t, uint32_t, 0, 32)
 PTO_INTEGER(u64, uint64_t, uint64_t, 0, 64)
 
 /* ---- casts to integers: truncated, to the nearest that fits; not a number is 0 ----------------------------------- */
+/* Below 1 the 0 is written out: gcc 12 makes trunc(v) of (double)(type)v, which is -0.0 for a negative v. */
 #define PTO_CAST(name, type, least, most, below)                                                                       \
     PTO_ELEMENTS type pto_##name##_of_f64(double v)                                                                    \
     {                                                                                                                  \
-        return v >= below ? most : v > (double)least ? (type)v : v == v ? least : (type)0;                             \
+        const bool is_zero = v > -1.0 && v < 1.0;                                                                      \
+        return is_zero ? (type)0 : v >= below ? most : v > (double)least ? (type)v : v == v ? least : (type)0;         \
     }                                                                                                                  \
     PTO_ELEMENTS type pto_##name##_of_u64(uint64_t v) { return v > (uint64_t)most ? most : (type)v; }
 #define PTO_CAST_SIGNED(name, type, least, most)                                                                       \
