@@ -46,7 +46,10 @@ static enum eq_constant combine(enum eq_kind kind, int64_t a, int64_t b, int64_t
     case EQ_MUL: fits = !__builtin_mul_overflow(a, b, r); break;
     case EQ_DIV: *r = (fits = divides) ? a / b : 0; break;
     case EQ_MOD: *r = (fits = divides) ? a % b : 0; break;
-    case EQ_SHL: fits = shifts && !__builtin_mul_overflow(a, (int64_t)((uint64_t)1 << (b & 63)), r) && b < 63; break;
+    case EQ_SHL:
+        *r = shifts ? (int64_t)((uint64_t)a << b) : 0;
+        fits = shifts && *r >> b == a;
+        break;
     case EQ_SHR: *r = (fits = shifts) ? a >> b : 0; break;
     case EQ_BITOR: *r = a | b; break;
     case EQ_BITXOR: *r = a ^ b; break;
