@@ -156,8 +156,8 @@ class ArgumentPrinter(OperandPrinter):
         except gdb.GdbError:
             window = None
         bases = named_bases()
-        if window and int(number) + window.first in window.ids():
-            for there, base, name in window.bases(int(number) + window.first, bases):
+        if window and window.task(int(number)) >= 0:
+            for there, base, name in window.bases(window.task(int(number)), bases):
                 if there == address:
                     return base, name
         return nearest(address, bases)
@@ -204,10 +204,17 @@ class Window:
         self.w = self.core["window"].dereference()
         self.at = int(self.core["window"])
         self.image = int(constant("ptoi_image_anchor").value().address)
-        self.first = int(self.w["first_id"])
 
     def ids(self):
         return range(int(self.w["task_tail"]), int(self.w["task_head"]))
+
+    def number(self, task):
+        """As messages name the task of this id."""
+        return int(self.part(int(self.w["numbers_at"]), "unsigned long")[task & (2 * int(self.w["task_mask"]) + 1)])
+
+    def task(self, number):
+        """The id of the task in the window; a fold before it has its number, too.  -1: it is not there."""
+        return max((task for task in self.ids() if self.number(task) == number), default=-1)
 
     def part(self, offset, kind):
         return gdb.Value(self.at + offset).cast(gdb.lookup_type(kind).pointer())
@@ -271,9 +278,9 @@ class Window:
     def state(self, task, running):
         if self.is_done(task):
             return "completed"
-        if task - self.first in running:
-            return f"runs on thread {running[task - self.first]}"
-        waits = [str(p - self.first) for p in self.producers(task) if not self.is_done(p)]
+        if self.number(task) in running:
+            return f"runs on thread {running[self.number(task)]}"
+        waits = [str(self.number(p)) for p in self.producers(task) if not self.is_done(p)]
         return f"waits for {', '.join(waits)}" if waits else "ready"
 
 
@@ -309,7 +316,7 @@ class Tasks(gdb.Command):
     def invoke(self, argument, from_tty):
         window, bases, running = Window(runtime()), named_bases(), running_tasks()
         for task in window.ids():
-            print(f"{task - window.first:6} {window.kernel(task)}({window.arguments(task, bases)}), {window.place(task)}: "
+            print(f"{window.number(task):6} {window.kernel(task)}({window.arguments(task, bases)}), {window.place(task)}: "
                   f"{window.state(task, running)}")
         if not window.ids():
             print("no task is in the window: all that were submitted have completed, or are executed inline")
@@ -323,17 +330,17 @@ class Why(gdb.Command):
 
     def invoke(self, argument, from_tty):
         window, bases, running = Window(runtime()), named_bases(), running_tasks()
-        task = int(gdb.parse_and_eval(argument or "-1")) + window.first
+        task = window.task(int(gdb.parse_and_eval(argument or "-1")))
         if task not in window.ids():
             raise gdb.GdbError(f"task {argument} is not in the window: it has completed, or was not submitted")
-        print(f"task {task - window.first}, {window.kernel(task)}({window.arguments(task, bases)}), {window.place(task)}: "
+        print(f"task {window.number(task)}, {window.kernel(task)}({window.arguments(task, bases)}), {window.place(task)}: "
               f"{window.state(task, running)}")
         for producer in window.producers(task):
             if producer in window.ids():
-                print(f"  after {producer - window.first}, {window.kernel(producer)}({window.arguments(producer, bases)}), "
+                print(f"  after {window.number(producer)}, {window.kernel(producer)}({window.arguments(producer, bases)}), "
                       f"{window.place(producer)}: {window.state(producer, running)}")
             else:
-                print(f"  after {producer - window.first}: completed")
+                print(f"  after {window.number(producer)}: completed")
 
 
 class Scopes(gdb.Command):
