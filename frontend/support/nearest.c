@@ -41,7 +41,7 @@ static bool is_near(const char *word, const char *candidate, int distance)
     size_t length = strlen(word);
     if (strcasecmp(word, candidate) == 0 || (length >= 3 && strncmp(word, candidate, length) == 0)) return true;
     const int changes = distance / COST;
-    return changes <= (length <= 2 ? 1 : length <= 5 ? 2 : 3) && (size_t)changes < length;
+    return changes <= (length <= 3 ? 1 : length <= 5 ? 2 : 3) && (size_t)changes < length;
 }
 
 const char *nearest_word(const char *word, const char *const *candidates, int count)
