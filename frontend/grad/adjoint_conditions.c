@@ -26,7 +26,7 @@ struct condition { /* of the kernel, copied from its text with its names replace
     bool is_known; /* all names so far mean something in the adjoint */
 };
 
-/* What the name stands for in the adjoint; NULL: nothing. */
+/* The text of the name in the adjoint; NULL: the adjoint has no such name. */
 static const char *condition_name(const struct condition *c, const struct ast *n)
 {
     const struct symbol *s = n->symbol, *k = c->a->kernel;

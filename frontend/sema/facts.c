@@ -476,7 +476,7 @@ bool facts_prove_order(struct facts *f, const struct size *a, const struct size 
     return is_far ? (__int128)y - x >= gap : facts_prove(f, d);
 }
 
-/* What is apart from its least or largest value lies at least 1 behind it. */
+/* A size that is not its least or its largest value lies at least 1 beyond it. */
 void facts_add_apart(struct facts *f, const struct size *a, const struct size *b)
 {
     const struct size *d = difference(f, a, b, 0);

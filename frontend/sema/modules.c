@@ -230,8 +230,8 @@ static bool shares_stem(const struct checker *c, const struct module *main, cons
     return false;
 }
 
-/* The user reads the main file, so its imports go before the modules that only other modules import: each of these is
- * behind its importer, whose name is known. */
+/* The user reads the main file, so its imports go before the modules that only other modules import: each of these
+ * follows its importer in the list, so the importer has its name already. */
 static void choose_option_names(struct checker *c, const struct module *main)
 {
     for (const struct ast *item = main->ast->items; item; item = item->next) {

@@ -11,7 +11,7 @@ struct checker;
 struct strbuf;
 
 struct module {
-    const char *name;        /* a C identifier that no other module has: the stem, or with a number behind it */
+    const char *name;        /* a C identifier that no other module has: the stem, followed by a number if need be */
     const char *stem;        /* of the file, as a C identifier: "bgemm", "tile" */
     const char *option_name; /* in `--set vec.n=4` and `-D vec.T=8`: what the main file imports it as; of a module that
                               * only others import its stem, or `layer.vec` where two have that */

@@ -140,7 +140,7 @@ static bool has_parts(const PTOTaskParam *params, int32_t count)
 static PTOStatus note_on_ranks(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     const PTOStatus status = ptoi_status(rt->core.run_status);
-    if (!rt->notes_writes || status != PTO_OK) return status;
+    if (status != PTO_OK) return status;
     ptoi_dist_meets(rt->dist, true);
     const PTOStatus noted = ptoi_note_written(&rt->core.orch, kernel, params, count);
     ptoi_dist_meets(rt->dist, false);

@@ -142,9 +142,9 @@ static inline void ptoi_dist_begin_step(struct dist *d)
     d->asked.sum = 0;
 }
 static inline struct step *ptoi_dist_step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
-/* Behind the words that were asked since `begin` stands how many they are; then a bit for each that is not there, but
- * among those that a step has for itself; and the name of the kernel, NULL where it is no task.  Returns where that
- * begins: the form of steps. */
+/* Writes three words behind those that were asked since `begin`: their count; a mask with a bit for each of them that
+ * every step of this form has for itself; the name of the kernel, or NULL where the step is no task.  Returns the
+ * position of the first of the three, by which steps name their form. */
 static inline uint64_t ptoi_dist_write_form(struct asked *a, uint64_t own, const char *name)
 {
     const uint64_t form = a->end;

@@ -30,10 +30,7 @@ static inline enum passed pass_read(const struct dist *d, struct pass *s, const 
     if (PTO_RARE_(p->kind != PTO_PARAM_INPUT)) return CONCERNS_US;
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
     const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
-    if (home != s->usual) {
-        if (PTO_RARE_(home < 0 || home == d->me)) return CONCERNS_US;
-        s->has_others = true;
-    }
+    if (PTO_RARE_(!ptoi_dist_is_foreign(d, home, s->usual, &s->has_others))) return CONCERNS_US;
     *s->home++ = home;
     ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
     return PASSED;

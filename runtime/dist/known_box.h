@@ -105,7 +105,8 @@ struct known_step {
     uint64_t last_use;         /* where the step's own words may begin at last */
     uint64_t key[KNOWN_BOXES]; /* of the word of a scalar */
     uint64_t form, words;      /* see struct step */
-    uint64_t own, sum; /* own: a bit for each word that a step has for itself; sum: of the others, each times its key */
+    uint64_t own, sum;         /* own: a bit for each word that a step has for itself; sum: the others, each times its
+                                * key, and the count of all words */
 };
 
 enum { NO_USUAL = INT32_MIN }; /* the home of nothing */

@@ -49,10 +49,7 @@ static inline __attribute__((always_inline)) bool pass_tensor(const struct dist 
     const uint8_t kind = (uint8_t)ptoi_known_form(p);
     const uint64_t begin = (uint64_t)(known->first + p->at * known->step);
     const int32_t home = ptoi_known_box_near_home(known, begin, d->ranks);
-    if (home != s->usual) {
-        if (PTO_RARE_(home < 0 || home == d->me)) return false;
-        s->has_others = true;
-    }
+    if (PTO_RARE_(!ptoi_dist_is_foreign(d, home, s->usual, &s->has_others))) return false;
     ptoi_dist_add_own(&s->own, begin, known->key_of_begin);
     if (kind == PTO_PARAM_INPUT) return true;
     const struct tensor *const t = known->tensor;

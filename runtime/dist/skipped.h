@@ -46,6 +46,15 @@ static inline int64_t ptoi_dist_skip_tasks(struct dist *d, int32_t rank, int64_t
  * not like the last one of its kernel. */
 enum passed { PASSED, CONCERNS_US, HAS_OTHER_FORM };
 
+/* Is the home of a tensor another rank?  usual: that of the kernel's last task, which is one; *has_others becomes true
+ * where the home is not that. */
+static inline bool ptoi_dist_is_foreign(const struct dist *d, int32_t home, int32_t usual, bool *has_others)
+{
+    if (home == usual) return true;
+    *has_others = true;
+    return home >= 0 && home != d->me;
+}
+
 /* A word that a step has for itself. */
 struct own_words {
     uint64_t *next, sum;

@@ -21,7 +21,7 @@ const char *ptoi_join_names(const char *const *names, int count, char *text, siz
 
 /* The one of `names` that `length` characters of text are most likely meant to be, or NULL. */
 const char *ptoi_nearest_name(const char *text, int length, const char *const *names, int count);
-/* What a message can offer for a name that is none: "; did you mean 'x'?", "; there is: x, y".  Where names have that
- * name behind a point, these; changes the order of names. */
+/* What a message can offer for a name that is none: "; did you mean 'x'?", "; there is: x, y".  Names that
+ * end in a point and this name go before all others.  Reorders `names`. */
 const char *ptoi_name_advice(const char *name, int length, const char **names, int count, char *text, size_t size);
 #endif

@@ -93,7 +93,7 @@ void ptoi_block_stay(const PTODetached *out); /* it does not leave after all */
 
 void ptoi_registry_lock(void);
 void ptoi_registry_unlock(void);
-void ptoi_registry_changed(void); /* under the lock: who waits looks again */
+void ptoi_registry_changed(void); /* under the lock: waiting threads look again */
 void ptoi_registry_wait(void);    /* leaves the lock, sleeps until a change, takes the lock */
 /* false: the calling thread is in a run or in a kernel, or in the worker process of a run, so not for runs */
 bool ptoi_registry_may_wait(void);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""top_level.py SOURCE - does the top folder of the source tree hold only what is meant to be there?
+"""top_level.py SOURCE - does the top folder of the source tree hold the names of two lists, and no others?
 
-Idea       git lists what is tracked.  A file or a folder that is new there on purpose is in FOLDERS or FILES.
+Idea       git lists the tracked paths.  A new file or folder at the top is added to FILES or FOLDERS.
 Exit code  0: yes; 1: no, with a line for each name; 77: this is no repository, such as a source package.
 """
 import argparse

@@ -17,7 +17,7 @@ def parser(about):
 
 
 def failing(args, stem, text, check):
-    """The seeds that fail: text(seed) is the program, check(path, seed) says what is wrong with it, None: nothing."""
+    """The seeds that fail.  text(seed) returns the program, check(path, seed) the reason why it fails, or None."""
     args.folder.mkdir(parents=True, exist_ok=True)
     failed = []
     for seed in range(args.first, args.first + args.count):
