@@ -169,8 +169,6 @@ static void cancel(struct transfers *t, struct transfer **ended)
 
 /* ---- moving ------------------------------------------------------------------------------------------------------ */
 
-enum { STEP_NS = 5000, LOOKS_NS = 100000 };
-
 /* true: something has ended.  Under the lock. */
 static bool move(struct transfers *t, bool listens, struct transfer **ended)
 {
@@ -245,7 +243,7 @@ static bool progress(void *context)
     if (load_relaxed(&t->is_wanted)) ptoi_yield();                                  /* relaxed: a hint */
     if (load_relaxed(&t->in_flight) == 0 || !ptoi_lock_try(&t->lock)) return false; /* relaxed: a hint */
     const bool any = t->is_running && !t->is_moving && move(t, false, &ended);
-    t->is_asked = true;
+    t->asks++;
     if (any)
         end_move(t, ended);
     else
@@ -258,9 +256,9 @@ static bool progress(void *context)
 static void stop_asking(struct transfers *t, const void *thread)
 {
     if (t->watcher == thread) t->watcher = NULL;
-    t->is_asked = false;
-    const bool is_late = !t->watcher && t->looks >= LOOKS_LATE, is_due = load_relaxed(&t->in_flight) > 0;
-    if (is_late) t->looks = LOOKS_FAR;
+    t->asks = 0;
+    const bool is_late = !t->watcher && t->looks.next >= LOOK_LATE, is_due = load_relaxed(&t->in_flight) > 0;
+    if (t->looks.next == LOOK_LATE && is_late) t->looks.next = LOOK_FAR;
     ring_if(t, is_late && is_due);
 }
 
@@ -284,44 +282,37 @@ static int64_t rest(void *context, const void *thread)
     t->naps = t->watcher && t->napped == t->standstill.ended ? t->naps + 1 : 1;
     t->watcher = thread;
     t->napped = t->standstill.ended;
-    const int64_t ns = t->naps * STEP_NS;
+    const int64_t ns = t->naps * LOOK_STEP_NS;
     ptoi_lock_leave(&t->lock);
-    return ns < LOOKS_NS ? ns : LOOKS_NS;
+    return ns < LOOK_NAP_NS ? ns : LOOK_NAP_NS;
 }
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
 
 static void *carry_out(void *arg)
 {
-    enum { YIELDS = 50, LATE_NS = 1000000, FAR_NS = 2000000, BUSY_LOOKS = 64 };
+    enum { BUSY_LOOKS = 64 };
     struct transfers *t = arg;
     bool was_failing = false;
     unsigned looks = 0;
     uint64_t count = 0;
-    for (int idle = 0;;) {
+    for (;;) {
         struct transfer *ended = NULL;
         store_relaxed(&t->is_wanted, 1); /* relaxed: a hint */
         ptoi_lock_take(&t->lock);
         store_relaxed(&t->is_wanted, 0);
-        const bool relies = t->is_asked || t->watcher;
-        t->is_asked = false;
-        if (t->standstill.ended != count || load_relaxed(&t->in_flight) == 0) /* relaxed: under the lock */
-            idle = 0;
-        else
-            idle = relies && idle < YIELDS ? YIELDS : idle + 1;
-        t->extra = idle == 0 || !t->sends ? 0 : t->extra + (idle >= YIELDS);
+        const bool has_news =
+            t->standstill.ended != count || load_relaxed(&t->in_flight) == 0; /* relaxed: under the lock */
+        ptoi_looks_begin(&t->looks, t->asks, t->watcher, has_news);
+        t->asks = 0;
+        t->extra = has_news || !t->sends ? 0 : t->extra + ptoi_looks_are_vain(&t->looks);
         const bool stops = t->stops, is_running = t->is_running;
         const bool any = is_running && !t->is_moving && move(t, true, &ended);
         count = t->standstill.ended;
         if (is_running && (!any || ++looks % BUSY_LOOKS == 0)) ptoi_standstill_look(t);
         const bool is_failing = is_running && ptoi_is_failing(t->core->run_status);
         const uint32_t seen = load_relaxed(&t->started); /* relaxed: under the lock */
-        const int64_t grown = (int64_t)STEP_NS * (idle - YIELDS + 1);
-        int64_t ns = 0; /* until the next look */
-        if (!relies && (any || load_relaxed(&t->in_flight) > 0))
-            t->looks = LOOKS_SOON, ns = any || idle < YIELDS ? 0 : grown < LOOKS_NS ? grown : LOOKS_NS;
-        else
-            t->looks = relies ? LOOKS_LATE : LOOKS_FAR, ns = relies ? LATE_NS : is_running ? FAR_NS : PTO_FOR_EVER;
+        const int64_t ns = ptoi_looks_end(&t->looks, any, load_relaxed(&t->in_flight) > 0, is_running); /* likewise */
         if (any)
             end_move(t, ended);
         else
@@ -384,7 +375,8 @@ static void start(void *context, uint64_t id, const PTOKernel *kernel, const PTO
         x->started = ptoi_waits_now(&t->waits);
     }
     go(t);
-    ring_if(t, t->looks == LOOKS_FAR && !t->core->engine->go_on);
+    const enum look next = t->looks.next;
+    ring_if(t, next == LOOK_FARTHEST || (next == LOOK_FAR && !t->core->engine->go_on));
 }
 
 /* The scheduler starts them outside. */

@@ -12,6 +12,7 @@
 #ifndef PTOI_TRANSFER_H
 #define PTOI_TRANSFER_H
 #include "engine/core.h"
+#include "looks.h"
 #include "noted.h"
 #include "shared/system.h"
 #include "standstill.h"
@@ -55,23 +56,21 @@ struct transfer {
  * reported: so no more transfers are known here than the window has tasks and one mover holds.  A worker that has
  * asked in vain for a while sleeps; one of them is the watcher, whose naps are short.
  * The thread of the transfers stays for the times when no worker asks, and for failures, the watchdog and the sends
- * of Note [the oldest send]. Between two looks it sleeps, for a time that is always limited while a run is active:
- * a missing wake would delay a message by FAR_NS at most, and cannot stop it.  No wake is missing, because
- * everything is decided under `lock`:
+ * of Note [the oldest send]. Between two looks it sleeps (looks.h), for a time that is always limited while a run is
+ * active: a missing wake would delay a message by the longest of these times, and cannot stop it.  No wake is missing,
+ * because everything is decided under `lock`:
  * - Something is in flight and no worker asks: it looks SOON by itself.
- * - Others ask (is_asked, watcher): it looks LATE. A thread that stops asking, to sleep or for a long task, takes
+ * - Others ask (asks, watcher): it looks LATE. A thread that stops asking, to sleep or for a long task, takes
  *   that back and wakes it.  If it has not decided yet, it finds that no worker asks.  A worker that goes on to short
- *   tasks says nothing: it asks again soon, or LATE_NS are over.
+ *   tasks says nothing: it asks again soon, or the time of a late look is over.
  * - Nothing is in flight: it looks FAR. The thread that starts a transfer wakes it.  Where others ask and nothing
  *   is in flight, the last of them that stops makes LATE to FAR, so that the next start wakes.
  * The wake itself is a new number in `started`, written under the lock; the sleeper has read the old one under the
  * lock, and the system compares.
  * Where one thread does everything (engine/serial.c), it asks after its kernels, where it waits, and now and then as
- * it submits, so a start wakes no thread.  The thread of the transfers looks at least every FAR_NS, and more often
- * during a long kernel.
+ * it submits, so a start wakes no thread, unless that looks FARTHEST, because nothing was in flight for some time.
  * A worker that sleeps without a limit leaves nothing behind: what it would find is found by the watcher or by the
  * thread, and wakes it as any task does, [ROLE] in engine/threads.c. */
-enum looks { LOOKS_SOON, LOOKS_LATE, LOOKS_FAR }; /* when the thread of the transfers does, if no thread wakes it */
 
 /* The transfers between this rank and another one. */
 struct peer {
@@ -104,8 +103,8 @@ struct transfers {
      * lock taken each time. */
     _Atomic int is_wanted;
     bool is_moving; /* a thread moves transfers, and has not reported all that has ended */
-    enum looks looks;
-    bool is_asked;       /* a thread that has nothing else to do has looked since the thread of the transfers has */
+    struct looks looks;
+    int64_t asks;        /* of threads that have nothing else to do, since the thread of the transfers has looked */
     const void *watcher; /* such a thread, which has short naps; NULL: none has */
     int64_t naps;        /* of it, since so many have ended: */
     uint64_t napped;
