@@ -43,8 +43,8 @@ def row(bench, entry, flops, want, schedulers):
     blocks = [block for block in bench.blocks if bench.size % block == 0]
     if not blocks or not bench.rivals.work("tiles"):
         return
-    # Half a second of a processor of 30 GFLOP/s, and at least two.
-    long, short = 2 + 2 * max(1, round(1.5e10 / flops / 2)), 2
+    # Five seconds of a processor of 30 GFLOP/s, and at least two: with less, the start of MPI decided which block was best.
+    long, short = 2 + 2 * max(1, round(1.5e11 / flops / 2)), 2
     chosen = []
     for make, is_there, more in ((ours, True, {}), (scalapack, bench.rivals.scalapack(), {}),
                                  (starpu, bench.rivals.starpu("starpu_matrix", "tiles"), dict(placement=list(PLACEMENTS), scheduler=schedulers))):

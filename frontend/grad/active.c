@@ -327,10 +327,12 @@ static bool check_loop(struct gradient *g, const struct step *s)
                            s->ast->kind == AST_WHILE ? "while" : "do");
     if (s->kind != STEP_FOR) return true;
     ast_walk(s->ast->loop.body, finds_jump, (void *)&jump);
+    if (jump && jump->kind == AST_BREAK)
+        return grad_refuse(g, DIAG_E22, jump->at, "put an 'if' around what late iterations leave out",
+                           "'break' leaves a loop that a gradient flows through");
     if (jump)
         return grad_refuse(g, DIAG_E22, jump->at, "put the rest of the iteration under an 'if'",
-                           "'%s' leaves a loop that a gradient flows through",
-                           jump->kind == AST_BREAK ? "break" : "continue");
+                           "'continue' leaves an iteration of a loop that a gradient flows through");
     return true;
 }
 

@@ -16,8 +16,6 @@ PTOStatus ptoi_refuse(PTOStatus status, const char *format, ...)
     return status;
 }
 
-enum { MAX_WORKERS = 1024 };
-
 static int64_t or_default(int64_t value, int64_t standard) { return value ? value : standard; }
 
 static bool has_external(const PTOConfig *c)
@@ -45,7 +43,7 @@ static void default_workers(PTOConfig *c)
 {
     if (names_workers(c)) return;
     const bool are_shared = ptoi_config_shares_workers(c);
-    const int32_t most = MAX_WORKERS / PTO_WORKER_TYPES, usable = ptoi_processors();
+    const int32_t most = PTOI_WORKERS_MAX / PTO_WORKER_TYPES, usable = ptoi_processors();
     const long cores = are_shared && usable > 0 ? usable : sysconf(_SC_NPROCESSORS_ONLN);
     const int32_t all = cores > most ? most : cores > 1 ? (int32_t)cores : 1;
     const int32_t half = cores > 2 * most ? most : cores > 2 ? (int32_t)(cores / 2) : 1;
@@ -64,23 +62,23 @@ PTOStatus ptoi_config_check(PTOConfig *c)
     c->deplist_entries = or_default(c->deplist_entries, 8192);
     c->tensormap_entries = or_default(c->tensormap_entries, 4096);
     c->recursion_limit = (int32_t)or_default(c->recursion_limit, 128 << 10);
-    if (c->task_window < 2 || c->task_window > (1 << 24) || (c->task_window & (c->task_window - 1)))
-        return ptoi_refuse(PTO_ERR_CONFIG, "task window %lld: must be a power of two from 2 to 16777216",
-                           (long long)c->task_window);
-    if (c->heap_bytes < PTO_GRANULE || c->heap_bytes > limit)
+    if (c->task_window < 2 || c->task_window > PTOI_WINDOW_MAX || (c->task_window & (c->task_window - 1)))
+        return ptoi_refuse(PTO_ERR_CONFIG, "task window %lld: must be a power of two from 2 to %d",
+                           (long long)c->task_window, PTOI_WINDOW_MAX);
+    if (c->heap_bytes < PTO_GRANULE || c->heap_bytes > PTOI_HEAP_MAX)
         return ptoi_refuse(PTO_ERR_CONFIG, "heap of %lld bytes: must be from %d to %lld", (long long)c->heap_bytes,
-                           PTO_GRANULE, (long long)limit);
+                           PTO_GRANULE, (long long)PTOI_HEAP_MAX);
     if (c->heap_rings < 1 || c->heap_rings > PTO_MAX_RINGS)
         return ptoi_refuse(PTO_ERR_CONFIG, "%d heap rings: must be from 1 to %d", c->heap_rings, PTO_MAX_RINGS);
     if (c->heap_bytes > ((int64_t)UINT32_MAX - 1) * PTO_GRANULE / c->heap_rings)
         return ptoi_refuse(PTO_ERR_CONFIG, "heap of %d x %lld bytes is too large", c->heap_rings,
                            (long long)c->heap_bytes);
-    if (c->deplist_entries < 2 || c->deplist_entries > (1 << 28))
-        return ptoi_refuse(PTO_ERR_CONFIG, "%lld dependency entries: must be from 2 to 268435456",
-                           (long long)c->deplist_entries);
-    if (c->tensormap_entries < 2 || c->tensormap_entries > (1 << 24))
-        return ptoi_refuse(PTO_ERR_CONFIG, "%lld tensormap entries: must be from 2 to 16777216",
-                           (long long)c->tensormap_entries);
+    if (c->deplist_entries < 2 || c->deplist_entries > PTOI_DEPLIST_MAX)
+        return ptoi_refuse(PTO_ERR_CONFIG, "%lld dependency entries: must be from 2 to %d",
+                           (long long)c->deplist_entries, PTOI_DEPLIST_MAX);
+    if (c->tensormap_entries < 2 || c->tensormap_entries > PTOI_TENSORMAP_MAX)
+        return ptoi_refuse(PTO_ERR_CONFIG, "%lld tensormap entries: must be from 2 to %d",
+                           (long long)c->tensormap_entries, PTOI_TENSORMAP_MAX);
     if (c->recursion_limit < 1 || c->recursion_limit > PTOI_RECURSION_MAX)
         return ptoi_refuse(PTO_ERR_CONFIG, "recursion limit %d: must be from 1 to %d", c->recursion_limit,
                            PTOI_RECURSION_MAX);
@@ -120,13 +118,13 @@ PTOStatus ptoi_config_check(PTOConfig *c)
         c->count_dependences = true;
     int64_t total = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        if (c->workers[t] < 0 || c->workers[t] > MAX_WORKERS)
+        if (c->workers[t] < 0 || c->workers[t] > PTOI_WORKERS_MAX)
             return ptoi_refuse(PTO_ERR_CONFIG, "%d %s workers: must be from 0 to %d", c->workers[t],
-                               pto_worker_type_name((PTOWorkerType)t), MAX_WORKERS);
+                               pto_worker_type_name((PTOWorkerType)t), PTOI_WORKERS_MAX);
         total += c->workers[t];
     }
-    if (total > MAX_WORKERS)
-        return ptoi_refuse(PTO_ERR_CONFIG, "%lld workers: at most %d", (long long)total, MAX_WORKERS);
+    if (total > PTOI_WORKERS_MAX)
+        return ptoi_refuse(PTO_ERR_CONFIG, "%lld workers: at most %d", (long long)total, PTOI_WORKERS_MAX);
     default_workers(c);
     return PTO_OK;
 }

@@ -15,7 +15,14 @@ bool ptoi_config_shares_workers(const PTOConfig *c);
 /* The engine that serves this configuration; NULL: there is none. */
 const struct engine *ptoi_config_engine(const PTOConfig *c);
 
-enum { PTOI_RECURSION_MAX = 1 << 20 };
+enum {
+    PTOI_WINDOW_MAX = 1 << 24,
+    PTOI_DEPLIST_MAX = 1 << 28,
+    PTOI_TENSORMAP_MAX = 1 << 24,
+    PTOI_RECURSION_MAX = 1 << 20,
+    PTOI_WORKERS_MAX = 1024 /* of all types */
+};
+#define PTOI_HEAP_MAX                    ((int64_t)1 << 40)
 /* How many scopes may be open at a time, with that of the run itself. */
 #define PTOI_SCOPES_MAX(recursion_limit) ((recursion_limit)*16 + 64 + 1)
 

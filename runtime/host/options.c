@@ -7,6 +7,7 @@
  * Tests      test/runtime/test_options.c, test/lit/host/usage-refused.test
  */
 #include "options.h"
+#include "api/config.h"
 #include "npz.h"
 #include "shared/cpu.h"
 
@@ -180,9 +181,10 @@ static int take_workers(struct host_options *o, const char *text, struct host_er
                              (int)sizeof worker_form - 2, worker_form);
         }
         snprintf(number, sizeof number, "%.*s", digits, part + name_length + 1);
-        if (digits >= (int)sizeof number || !ptoi_parse_i64(number, &count, &fits) || count < 0 || count > INT32_MAX)
-            return host_fail(e, HOST_USAGE, "--workers %s takes a number from 0, not '%.*s'", worker_names[type],
-                             digits, part + name_length + 1);
+        if (digits >= (int)sizeof number || !ptoi_parse_i64(number, &count, &fits) || count < 0 ||
+            count > PTOI_WORKERS_MAX)
+            return host_fail(e, HOST_USAGE, "--workers %s takes a number from 0 to %d, not '%.*s'", worker_names[type],
+                             PTOI_WORKERS_MAX, digits, part + name_length + 1);
         if (given[type]) return host_fail(e, HOST_USAGE, "--workers gives '%s' twice", worker_names[type]);
         given[type] = true;
         o->config.workers[type] = (int32_t)count;
@@ -198,20 +200,20 @@ static int take_size(const char *option, const char *text, int64_t least, int64_
                      struct host_error *e)
 {
     bool fits = true;
-    if (!ptoi_parse_size(text, value, &fits))
-        return fits ? host_fail(e, HOST_USAGE, "--%s takes a number, optionally followed by K, M or G, not '%s'",
-                                option, text)
-                    : host_fail(e, HOST_USAGE, "--%s %s is too large", option, text);
-    if (*value < least)
+    if (!ptoi_parse_size(text, value, &fits) && fits)
+        return host_fail(e, HOST_USAGE, "--%s takes a number, optionally followed by K, M or G, not '%s'", option,
+                         text);
+    if (fits ? *value < least : *text == '-')
         return host_fail(e, HOST_USAGE, "--%s must be at least %" PRId64 ", not %s", option, least, text);
-    if (*value > most) return host_fail(e, HOST_USAGE, "--%s must be at most %" PRId64 ", not %s", option, most, text);
+    if (!fits || *value > most)
+        return host_fail(e, HOST_USAGE, "--%s must be at most %" PRId64 ", not %s", option, most, text);
     return HOST_OK;
 }
 
 static int take_window(struct host_options *o, const char *text, struct host_error *e)
 {
     int64_t *value = &o->config.task_window;
-    int code = take_size("window", text, 2, INT64_MAX, value, e);
+    int code = take_size("window", text, 2, PTOI_WINDOW_MAX, value, e);
     if (code == HOST_OK && (*value & (*value - 1)) != 0)
         return host_fail(e, HOST_USAGE, "--window must be a power of two, not %s", text);
     return code;
@@ -219,7 +221,7 @@ static int take_window(struct host_options *o, const char *text, struct host_err
 
 static int take_heap(struct host_options *o, const char *text, struct host_error *e)
 {
-    return take_size("heap", text, PTO_GRANULE, INT64_MAX, &o->config.heap_bytes, e);
+    return take_size("heap", text, PTO_GRANULE, PTOI_HEAP_MAX, &o->config.heap_bytes, e);
 }
 
 static int take_rings(struct host_options *o, const char *text, struct host_error *e)
@@ -286,18 +288,18 @@ static int take_dist(struct host_options *o, const char *text, struct host_error
 
 static int take_deps(struct host_options *o, const char *text, struct host_error *e)
 {
-    return take_size("deps", text, 2, INT64_MAX, &o->config.deplist_entries, e);
+    return take_size("deps", text, 2, PTOI_DEPLIST_MAX, &o->config.deplist_entries, e);
 }
 
 static int take_tensormap(struct host_options *o, const char *text, struct host_error *e)
 {
-    return take_size("tensormap", text, 2, INT64_MAX, &o->config.tensormap_entries, e);
+    return take_size("tensormap", text, 2, PTOI_TENSORMAP_MAX, &o->config.tensormap_entries, e);
 }
 
 static int take_recursion(struct host_options *o, const char *text, struct host_error *e)
 {
     int64_t limit = 0;
-    int code = take_size("recursion", text, 1, INT32_MAX, &limit, e);
+    int code = take_size("recursion", text, 1, PTOI_RECURSION_MAX, &limit, e);
     o->config.recursion_limit = (int32_t)limit;
     return code;
 }
