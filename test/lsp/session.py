@@ -107,6 +107,16 @@ def line_ends(folder):
         assert c.quit() == 0
 
 
+def ends_of_lines(folder):
+    """No message reaches past the end of its line."""
+    for end in ("\n", "\r\n"):
+        c, path = Client(PTOC), os.path.join(folder, "m.pto")
+        got = c.open(path, "export orch f(n: i64" + end + "2) { }" + end)
+        assert got and got[0]["range"]["start"] == {"line": 0, "character": 20}, (end, got)
+        assert got[0]["range"]["end"] in ({"line": 0, "character": 20}, {"line": 1, "character": 0}), (end, got)
+        assert c.quit() == 0
+
+
 def layout_of_line_ends(folder):
     """Formatting makes what `ptoc fmt` makes, also where only the ends of lines change, and then nothing more."""
     text = "// a\r\nexport orch f(n: i64) {\r\n  print  n;\r\n  // b\r\n\r\n  print n;\n}\r\n"
@@ -177,6 +187,31 @@ def imports_see_what_is_open(folder):
     c.diagnostics.pop(uri_of(module))
     c.close(path)
     assert c.messages(uri_of(module)) == []
+    assert c.quit() == 0
+
+
+def places_in_an_edited_module(folder):
+    """A place in a module that is open is one of its text in the editor, also while a syntax error keeps an older check of its importer."""
+    module, path, c = os.path.join(folder, "k.pto"), os.path.join(folder, "main.pto"), Client(PTOC)
+    c.open(module, "// one\n// two\nconst A = 1;\n// three\n")
+    text = 'import "k.pto" as k;\nexport orch f() { print k.A; }\n'
+    assert c.open(path, text) == []
+
+    def places():
+        symbols = [x["location"] for x in c.request("workspace/symbol", {"query": "A"}) if x["name"] == "A"]
+        found = c.at("definition", path, 1, text.split("\n")[1].index("A"))
+        return [(x["uri"], x["range"]) for x in symbols + (found if isinstance(found, list) else [found])]
+
+    assert places() == [(uri_of(module), range_of(2, 6, 2, 7))] * 2, places()
+    # Lines in front of it go and one behind it breaks: the importer's check has the old text.
+    c.change(module, (range_of(0, 0, 2, 0), ""), (range_of(1, 0, 1, 8), "const = ;"))
+    assert places() == [(uri_of(module), range_of(0, 6, 0, 7))] * 2, places()
+    # The importer breaks, then the module is whole again: what the importer's check has read is no text of it.
+    c.change(path, text + "export orch g( {\n")
+    c.change(module, "// a line\nconst A = 1;\n// three\n")
+    assert places() == [(uri_of(module), range_of(1, 6, 1, 7))] * 2, places()
+    c.change(module, "")
+    assert places() == [(uri_of(module), range_of(0, 0, 0, 0))], places()
     assert c.quit() == 0
 
 
@@ -260,8 +295,8 @@ def the_log(folder):
 
 
 def main():
-    claims = [exit_codes, order_of_a_session, cancelled_requests, ten_changes_are_one_check, positions, line_ends, layout_of_line_ends, changes,
-              imports_see_what_is_open, actions, messages_of_bodies, the_log]
+    claims = [exit_codes, order_of_a_session, cancelled_requests, ten_changes_are_one_check, positions, line_ends, ends_of_lines, layout_of_line_ends, changes,
+              imports_see_what_is_open, places_in_an_edited_module, actions, messages_of_bodies, the_log]
     for claim in claims:
         with tempfile.TemporaryDirectory() as folder:
             begin = time.monotonic()

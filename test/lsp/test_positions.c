@@ -59,6 +59,16 @@ TEST(a_lone_carriage_return_ends_a_line)
     lines_free(&l);
 }
 
+TEST(between_the_two_characters_of_a_line_end_is_its_begin)
+{
+    struct lines l = {0};
+    lines_make(&l, text, sizeof text - 1);
+    EXPECT(lines_position(&l, 16, ENCODING_UTF16).line == 1);
+    EXPECT(lines_position(&l, 16, ENCODING_UTF16).character == 3);
+    EXPECT(lines_position(&l, 16, ENCODING_UTF8).character == 3);
+    lines_free(&l);
+}
+
 TEST(a_place_inside_of_a_character_is_its_begin)
 {
     struct lines l = {0};

@@ -103,6 +103,25 @@ size_t document_from_good(const struct document *d, size_t offset)
     return offset;
 }
 
+/* It is the text of d->good, from which the edits are known. */
+static bool is_good_text(const struct document *d, const char *text, size_t length)
+{
+    const struct module *m = d->good ? result_main(d->good) : NULL;
+    const struct source *good = m ? source_get(d->good->front.sources, m->ast->file) : NULL;
+    return good && good->length == length && memcmp(good->text, text, length) == 0;
+}
+
+size_t document_from_text(const struct document *d, const char *text, size_t length, size_t offset)
+{
+    const size_t shorter = length < d->length ? length : d->length;
+    size_t same = 0, tail = 0;
+    if (is_good_text(d, text, length)) return document_from_good(d, offset);
+    while (same < shorter && text[same] == d->text[same]) same++;
+    while (tail < shorter - same && text[length - 1 - tail] == d->text[d->length - 1 - tail]) tail++;
+    if (offset >= length - tail) return offset - length + d->length;
+    return offset < same ? offset : same;
+}
+
 bool document_has_lost(const struct document *d, struct span at)
 {
     return at.begin < at.end && document_from_good(d, at.begin) == document_from_good(d, at.end);

@@ -40,6 +40,9 @@ void document_edit(struct document *d, size_t begin, size_t end, const char *tex
 /* Offsets of the text, and of the text of d->good: a place that was edited away is where its edit begins. */
 size_t document_to_good(const struct document *d, size_t offset);
 size_t document_from_good(const struct document *d, size_t offset);
+/* The same of an offset in another text of the file, older or newer than that of the document: a place that is neither
+ * in the begin nor in the end that both have is where the difference begins. */
+size_t document_from_text(const struct document *d, const char *text, size_t length, size_t offset);
 /* All of this piece of the text of d->good was edited away. */
 bool document_has_lost(const struct document *d, struct span at);
 void documents_overlay(const document_list *list, struct source_map *sources);

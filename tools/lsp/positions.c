@@ -71,7 +71,8 @@ struct position lines_position(const struct lines *l, size_t offset, enum encodi
             high = middle;
     }
     struct position p = {(uint32_t)low, 0};
-    const char *at = l->text + l->starts.data[low], *stop = l->text + offset, *end = l->text + l->length;
+    const char *at = l->text + l->starts.data[low], *stop = l->text + offset, *end = line_end(l, low);
+    if (stop > end) stop = end; /* between "\r" and "\n" a client has no position */
     while (at < stop) {
         const size_t bytes = character_bytes(at, end);
         if (bytes > (size_t)(stop - at)) break; /* inside of a character: its begin */

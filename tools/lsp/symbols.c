@@ -144,6 +144,13 @@ static void add_module(struct search *w, struct document *d, struct result *r, c
     }
 }
 
+/* A module that is open has the symbols of its own newest check, not those of an older check of another file. */
+static bool is_of_another(const struct server *s, const struct document *d, const struct module *m)
+{
+    const struct document *open = document_of_real_path(&s->documents, m->real_path);
+    return open && open != d && open->good;
+}
+
 void workspace_symbols_request(struct server *s, const json_t *params, struct reply *reply)
 {
     const char *query = in_text(params, "query");
@@ -153,7 +160,8 @@ void workspace_symbols_request(struct server *s, const json_t *params, struct re
     for (size_t i = 0; i < s->documents.count; i++) {
         struct document *d = s->documents.data[i];
         for (int k = 0; d->good && k < d->good->checked->module_count; k++)
-            add_module(&w, d, d->good, d->good->checked->modules[k]);
+            if (!is_of_another(s, d, d->good->checked->modules[k]))
+                add_module(&w, d, d->good, d->good->checked->modules[k]);
     }
     struct result *library = library_of(s);
     struct document none = {.uri = library_path, .real = library_path};
