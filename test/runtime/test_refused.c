@@ -27,6 +27,26 @@ TEST(h16_a_handle_used_after_its_lifetime_is_reported)
     }
 }
 
+static void release_inside(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    void *P = NULL;
+    SUBMIT(rt, &set, PTO_OUTPUT(&P, 0, I64(4)), PTO_SCALAR((int64_t)7));
+    pto_release(rt, (char *)P + 8);
+}
+
+TEST(a_release_of_a_place_inside_a_buffer_says_so)
+{
+    PTOConfig c = {0};
+    EACH_ENGINE(c)
+    {
+        PTORuntime *rt = create(&c);
+        EXPECT_EQ(pto_runtime_run(rt, release_inside, NULL), PTO_ERR_HANDLE);
+        EXPECT(strstr(pto_last_error(rt), "not the first byte of a buffer"));
+        pto_runtime_destroy(rt);
+    }
+}
+
 static void too_many_ends(PTORuntime *rt, void *arg)
 {
     (void)arg;
