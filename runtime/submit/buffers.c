@@ -309,10 +309,10 @@ PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
         return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
     uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
     uint32_t at = ptoi_compact_buffer(o, offset);
-    if (at == 0 || ptoi_record(&o->scopes, at)->at != offset)
-        return ptoi_orch_fail(
-            o, PTO_ERR_HANDLE,
-            "pto_release of an address that is not the first byte of a buffer, or of one whose lifetime has ended");
+    if (at == 0) return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose lifetime has ended");
+    if (ptoi_record(&o->scopes, at)->at != offset)
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE,
+                              "pto_release of an address inside a buffer, or of one whose lifetime has ended");
     ptoi_orch_let_go(o, at);
     return PTO_OK;
 }

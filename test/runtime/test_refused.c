@@ -42,7 +42,7 @@ TEST(a_release_of_a_place_inside_a_buffer_says_so)
     {
         PTORuntime *rt = create(&c);
         EXPECT_EQ(pto_runtime_run(rt, release_inside, NULL), PTO_ERR_HANDLE);
-        EXPECT(strstr(pto_last_error(rt), "not the first byte of a buffer"));
+        EXPECT(strstr(pto_last_error(rt), "pto_release of an address inside a buffer"));
         pto_runtime_destroy(rt);
     }
 }
