@@ -1,7 +1,8 @@
 # lit.cfg.py - how the tests of this folder are run.
 # A test is one file for one idea; its RUN lines may use
 #   %ptoc      the compiler of this build            %pto-cc    C compiler with warnings as errors, links the runtime
-#   %cxx-check, %cxx-module   C++, warnings as errors: compile only, or a shared object
+#   %cxx-check, %cxx-object, %cxx-module   C++, warnings as errors: compile only, or an object, or a shared one
+#   %cxx-library              the library that objects of C++ need
 #   %gcc-check, %clang-check   compile only, warnings as errors, by name of the compiler (feature: clang)
 #   %calls     for CC: a submit is a call, which takes the C compiler half the time of inlining it; for optimized programs of many submits
 #              that are about something else
@@ -22,6 +23,7 @@
 # small-disk (a test may mount one), objects-ahead (kernels of std/ are compiled, not in the tests of mutants).
 import os
 import shutil
+import subprocess
 
 import lit.formats
 import lit.util
@@ -45,6 +47,8 @@ config.substitutions += [
     ("%gcc-check", "gcc " + strict),
     ("%clang-check", "%s %s" % (clang or "clang", strict)),
     ("%cxx-check", config.pto_cxx + " -std=c++17 -Wall -Wextra -Werror -fsyntax-only"),
+    ("%cxx-object", config.pto_cxx + " -std=c++17 -Wall -Wextra -Werror -fPIC -c"),
+    ("%cxx-library", subprocess.run(config.pto_cxx.split() + ["-print-file-name=libstdc++.so"], capture_output=True, text=True, check=True).stdout.strip()),
     ("%cxx-module", config.pto_cxx + " -std=c++17 -Wall -Wextra -Werror -ffp-contract=off -g -fPIC -shared " + config.pto_sanitize_flags),
     ("%shared-cc", config.pto_shared_cc),
     ("%calls", config.pto_cc + " -DPTO_CALL_SUBMITS=1"),

@@ -38,8 +38,7 @@ static void report(struct diag *d, const struct symbol *kernel, const char *symb
     diag_error(d, DIAG_E12, kernel->decl->name_at, "kernel '%s' has no implementation: no C function '%s' was found",
                kernel->name, symbol);
     diag_help(d, "give ptoc a C file, object or library that defines it ('ptoc build --emit=header' prints its "
-                 "prototype), or write a C "
-                 "body instead of the ';'");
+                 "prototype; in C++ it is extern \"C\"), or write a C body instead of the ';'");
 }
 
 /* The linker reports the undefined names that are no kernels. */

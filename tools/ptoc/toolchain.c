@@ -380,6 +380,12 @@ static void add_link(words *argv, const struct toolchain *t, bool is_quick, cons
     vec_push(argv, output[0] == '-' ? arena_printf(t->mem, "./%s", output) : output);
 }
 
+/* The linker misses the library of C++, as an object of the command line needs it. */
+static bool misses_cpp(const char *said)
+{
+    return strstr(said, "undefined") && (strstr(said, "__gxx_personality") || strstr(said, "std::"));
+}
+
 /* Links, and says what is wrong in the words of the program where a kernel is. */
 static int run_linker(const struct toolchain *t, words *argv)
 {
@@ -392,7 +398,11 @@ static int run_linker(const struct toolchain *t, words *argv)
     read_log(log, &said);
     const bool is_explained = missing_report(t->o, strbuf_text(&said));
     if (code > 0 && !is_explained)
-        return toolchain_refused(code, strbuf_text(&said), "the program could not be linked");
+        return toolchain_refused(code, strbuf_text(&said),
+                                 misses_cpp(strbuf_text(&said))
+                                     ? "the program could not be linked: an object is of C++, so give its library, "
+                                       "too: \"$(c++ -print-file-name=libstdc++.so)\""
+                                     : "the program could not be linked");
     if (!is_explained) fputs(strbuf_text(&said), stderr);
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
 }
