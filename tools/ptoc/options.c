@@ -256,6 +256,11 @@ static bool is_link_input(const char *path)
            options_ends_with(path, ".so");
 }
 
+static bool is_cpp(const char *path)
+{
+    return options_ends_with(path, ".cpp") || options_ends_with(path, ".cc") || options_ends_with(path, ".cxx");
+}
+
 /* `ptoc run f.pto n=4`: the value of a param, it seems. */
 static bool is_setting(const char *word)
 {
@@ -280,6 +285,9 @@ static int add_program(struct building *b, unsigned verb_bit, const char *path)
         if (!(verb_bit & (FOR_BUILD | FOR_RUN | FOR_GRAPH)))
             return usage_error("'ptoc %s' takes one .pto file, not '%s'", verb_names[o->verb], path);
         vec_push(&b->links, path);
+    } else if (is_cpp(path) && (verb_bit & (FOR_BUILD | FOR_RUN | FOR_GRAPH))) {
+        return usage_error("'%s' is of C++: compile it to an object, as 'c++ -O2 -fPIC -c %s' does, and give ptoc that",
+                           path, path);
     } else if (o->input != NULL) {
         if (is_setting(path) && (options_ends_with(path, ".npy") || options_ends_with(path, ".npz")) &&
             (verb_bit & FOR_BOTH))
