@@ -157,8 +157,9 @@ PTOStatus ptoi_take_for_call(PTORuntime *rt)
     case LIFETIME_FORKED: return refuse_forked(rt, call);
     case LIFETIME_IN_USE: break;
     }
-    return ptoi_thread_fail(PTO_ERR_STATE, ptoi_is_running(rt) ? "pto_program_call inside a run"
-                                                               : "pto_program_call: another thread uses this runtime");
+    return ptoi_thread_fail(PTO_ERR_STATE, ptoi_orchestrated == rt
+                                               ? "pto_program_call inside a run"
+                                               : "pto_program_call: another thread uses this runtime");
 }
 
 static PTOStatus refuse_run(PTORuntime *rt, const char *call, enum lifetime_answer answer)

@@ -534,7 +534,11 @@ TEST(every_engine_finds_ordinary_memory)
     }
 }
 
-static void call_inside(PTORuntime *run, void *arg) { *(PTOStatus *)arg = CALL(run, numbers, "f", PTO_I("N", 1)); }
+static void call_inside(PTORuntime *run, void *arg)
+{
+    *(PTOStatus *)arg = CALL(run, numbers, "f", PTO_I("N", 1));
+    EXPECT_STR(pto_last_error(NULL), "pto_program_call inside a run");
+}
 
 TEST(a_runtime_in_a_run_refuses_and_so_do_null_and_destroyed_ones)
 {

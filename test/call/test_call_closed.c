@@ -125,6 +125,7 @@ TEST(a_call_is_cancelled_and_its_program_may_be_closed_meanwhile)
     waited = pto_program_open("numbers.so");
     pthread_create(&thread, NULL, wait_for_long, own);
     while (!is_busy(own)) usleep(100);
+    EXPECT_STR(pto_last_error(NULL), "pto_program_call: another thread uses this runtime");
     pto_program_close(waited); /* the call has it, and so has `numbers` of the other tests */
     usleep(2000);
     pto_cancel(own); /* once, whether the run of the call has begun or not */
