@@ -59,14 +59,23 @@ static void take_text(struct document *d, char *text, size_t length)
 
 /* What the new piece has in common with the old one, at both ends, stays where it is: some commands of an editor
  * replace a whole text to change a line of it. */
-static void note_edit(struct document *d, size_t begin, size_t end, const char *text, size_t length)
+static struct edit edit_between(const char *old, size_t begin, size_t end, const char *text, size_t length)
 {
     const size_t most = end - begin < length ? end - begin : length;
     size_t same = 0, tail = 0;
-    if (!d->good) return;
-    while (same < most && d->text[begin + same] == text[same]) same++;
-    while (tail < most - same && d->text[end - 1 - tail] == text[length - 1 - tail]) tail++;
-    vec_push(&d->edits, ((struct edit){begin + same, end - tail, begin + length - tail}));
+    while (same < most && old[begin + same] == text[same]) same++;
+    while (tail < most - same && old[end - 1 - tail] == text[length - 1 - tail]) tail++;
+    return (struct edit){begin + same, end - tail, begin + length - tail};
+}
+
+static size_t behind_edit(const struct edit *e, size_t offset)
+{
+    return offset >= e->old_end ? offset - e->old_end + e->new_end : offset > e->begin ? e->begin : offset;
+}
+
+static void note_edit(struct document *d, size_t begin, size_t end, const char *text, size_t length)
+{
+    if (d->good) vec_push(&d->edits, edit_between(d->text, begin, end, text, length));
 }
 
 void document_set_text(struct document *d, char *text, size_t length)
@@ -96,10 +105,7 @@ size_t document_to_good(const struct document *d, size_t offset)
 
 size_t document_from_good(const struct document *d, size_t offset)
 {
-    for (size_t i = 0; i < d->edits.count; i++) {
-        const struct edit *e = &d->edits.data[i];
-        offset = offset >= e->old_end ? offset - e->old_end + e->new_end : offset > e->begin ? e->begin : offset;
-    }
+    for (size_t i = 0; i < d->edits.count; i++) offset = behind_edit(&d->edits.data[i], offset);
     return offset;
 }
 
@@ -113,13 +119,9 @@ static bool is_good_text(const struct document *d, const char *text, size_t leng
 
 size_t document_from_text(const struct document *d, const char *text, size_t length, size_t offset)
 {
-    const size_t shorter = length < d->length ? length : d->length;
-    size_t same = 0, tail = 0;
     if (is_good_text(d, text, length)) return document_from_good(d, offset);
-    while (same < shorter && text[same] == d->text[same]) same++;
-    while (tail < shorter - same && text[length - 1 - tail] == d->text[d->length - 1 - tail]) tail++;
-    if (offset >= length - tail) return offset - length + d->length;
-    return offset < same ? offset : same;
+    const struct edit edit = edit_between(text, 0, length, d->text, d->length);
+    return behind_edit(&edit, offset);
 }
 
 bool document_has_lost(const struct document *d, struct span at)
