@@ -142,8 +142,8 @@ static inline void ptoi_dist_begin_step(struct dist *d)
     d->asked.sum = 0;
 }
 static inline struct step *ptoi_dist_step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
-/* Writes three words behind those that were asked since `begin`: their count; a mask with a bit for each of them that
- * every step of this form has for itself; the name of the kernel, or NULL where the step is no task.  Returns the
+/* The words that were asked since `begin` are followed by three more: their count; a mask with a bit for each word
+ * that every step of this form has for itself; the name of the kernel, or NULL where the step is no task.  Returns the
  * position of the first of the three, by which steps name their form. */
 static inline uint64_t ptoi_dist_write_form(struct asked *a, uint64_t own, const char *name)
 {

@@ -31,8 +31,7 @@ bool ptoi_looks_are_vain(const struct looks *l) { return l->idle >= YIELDS; }
 
 static int64_t nap(const struct looks *l)
 {
-    const int64_t grown = smaller((int64_t)LOOK_STEP_NS * (l->idle - YIELDS + 1), LOOK_NAP_NS),
-                  part = smaller(l->waited / PART, FAR_NS);
+    const int64_t grown = ptoi_nap_ns(l->idle - YIELDS + 1), part = smaller(l->waited / PART, FAR_NS);
     return grown > part ? grown : part;
 }
 

@@ -13,8 +13,13 @@
 /* When the next look is, if no thread wakes this one.  FARTHEST: a thread that does everything wakes it, too. */
 enum look { LOOK_SOON, LOOK_LATE, LOOK_FAR, LOOK_FARTHEST };
 
-/* Of naps: how much each is longer than the one before it, and the longest that grow like that. */
+/* Naps: each is longer than the one before it by this, to a limit. */
 enum { LOOK_STEP_NS = 5000, LOOK_NAP_NS = 100000 };
+/* Nanoseconds of the nap with this number, from 1. */
+static inline int64_t ptoi_nap_ns(int64_t number)
+{
+    return number < LOOK_NAP_NS / LOOK_STEP_NS ? number * LOOK_STEP_NS : LOOK_NAP_NS;
+}
 
 struct looks {
     enum look next;

@@ -282,9 +282,9 @@ static int64_t rest(void *context, const void *thread)
     t->naps = t->watcher && t->napped == t->standstill.ended ? t->naps + 1 : 1;
     t->watcher = thread;
     t->napped = t->standstill.ended;
-    const int64_t ns = t->naps * LOOK_STEP_NS;
+    const int64_t ns = ptoi_nap_ns(t->naps);
     ptoi_lock_leave(&t->lock);
-    return ns < LOOK_NAP_NS ? ns : LOOK_NAP_NS;
+    return ns;
 }
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
@@ -461,11 +461,10 @@ static bool will_not_come(const struct transfers *t, int64_t *failed)
 
 bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most)
 {
-    enum { STEP_NS = 5000, LONGEST_NS = 100000 };
     int64_t failed = 0;
-    for (int64_t ns = STEP_NS;; ns += ns < LONGEST_NS ? STEP_NS : 0) {
+    for (int64_t naps = 1;; naps++) {
         _Atomic uint32_t idle = 0;
-        while (t->core->engine->go_on && t->core->engine->go_on(t->core)) ns = STEP_NS; /* others may wait for these */
+        while (t->core->engine->go_on && t->core->engine->go_on(t->core)) naps = 1; /* others may wait for these */
         ptoi_lock_take(&t->lock);
         const enum wire_answer answer = reduce(t, is_last, mine, least, most);
         const bool gives_up =
@@ -481,7 +480,7 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
             return false;
         }
         ptoi_standstill_say(t);
-        ptoi_sleep_on(&idle, 0, ns, false);
+        ptoi_sleep_on(&idle, 0, ptoi_nap_ns(naps), false);
     }
 }
 

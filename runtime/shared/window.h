@@ -141,9 +141,9 @@ static inline _Atomic uint64_t *window_completed(const struct window *w, uint64_
 {
     return (_Atomic uint64_t *)window_part(w, w->completed_at) + (id & w->task_mask);
 }
-/* The number of the task, which does not follow from its id: on several ranks it is that among the tasks of all, a
- * strip has one for each of its calls and this is the first of them, and a fold has that of the task behind it.
- * There are twice as many as tasks, because a rank writes one before its slot is free.  W orchestrator [TASK]. */
+/* The number of the task, which does not follow from its id: on several ranks all tasks of the program are counted, a
+ * strip has the number of its first call, and a fold that of the task which follows it.  There are twice as many
+ * numbers as tasks, because a rank writes one before its slot is free.  W orchestrator [TASK]. */
 static inline uint64_t *window_number(const struct window *w, uint64_t id)
 {
     return (uint64_t *)window_part(w, w->numbers_at) + (id & (2 * w->task_mask + 1));

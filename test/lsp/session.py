@@ -203,7 +203,7 @@ def places_in_an_edited_module(folder):
         return [(x["uri"], x["range"]) for x in symbols + (found if isinstance(found, list) else [found])]
 
     assert places() == [(uri_of(module), range_of(2, 6, 2, 7))] * 2, places()
-    # Lines in front of it go and one behind it breaks: the importer's check has the old text.
+    # The edit removes the first two lines and makes a later one wrong, so the importer's check still has the old text.
     c.change(module, (range_of(0, 0, 2, 0), ""), (range_of(1, 0, 1, 8), "const = ;"))
     assert places() == [(uri_of(module), range_of(0, 6, 0, 7))] * 2, places()
     # The importer breaks, then the module is whole again: what the importer's check has read is no text of it.
