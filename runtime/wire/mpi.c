@@ -224,11 +224,12 @@ static void mpi_cancel(struct wire *wire)
 
 /* Tags begin anew with each run, and a small message that nobody received cannot be called back: it stays with the
  * communicator of its run.  That is never freed: MPICH gives the number of one that was freed to a later one, which
- * then receives the message. */
+ * then receives the message.  A rank that had ended well when another one failed was not cancelled. */
 static void mpi_renew(struct wire *wire)
 {
     struct mpi_wire *w = of(wire);
     MPI_Comm made;
+    w->has_left_sends |= w->has_sent_small;
     if (MPI_Comm_dup(w->transfers, &made) == MPI_SUCCESS) w->transfers = made;
 }
 
