@@ -124,7 +124,8 @@ static const struct type *check_integer(struct checker *c, struct ast *e, bool n
 {
     uint64_t limit = (uint64_t)INT64_MAX + negated;
     if (e->integer.too_large || e->integer.value > limit) {
-        diag_error(c->diag, DIAG_E15, e->at, "%s does not fit in 64 bits", e->integer.digits);
+        diag_error(c->diag, DIAG_E15, e->at, "%s does not fit in %s", e->integer.digits,
+                   e->integer.too_large ? "64 bits" : "i64");
         return notes_fail(c, e);
     }
     e->value = size_const(c->sizes, (int64_t)(negated ? 0 - e->integer.value : e->integer.value));

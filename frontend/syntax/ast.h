@@ -154,7 +154,7 @@ struct ast {
         struct {
             struct ast *args;
         } attr; /* (name) */
-        /* too_large: above 2^63, which only `-` makes legal */
+        /* too_large: for 64 bits; 2^63 and more are no i64, except that a minus sign makes one of 2^63 */
         struct {
             const char *digits;
             uint64_t value;

@@ -79,11 +79,10 @@ static struct token int_token(struct lexer *lx, const char *begin)
     struct token t = token_of(lx, TOK_INT, begin);
     t.name = plain_digits(lx, begin, lx->cursor);
     bool is_hex = t.name[0] == '0' && (t.name[1] == 'x' || t.name[1] == 'X');
-    const uint64_t limit = UINT64_C(1) << 63; // the largest that a minus sign makes an i64
     const unsigned base = is_hex ? 16 : 10;
     for (const char *p = t.name + (is_hex ? 2 : 0); *p != '\0'; p++) {
         unsigned digit = *p <= '9' ? (unsigned)(*p - '0') : (unsigned)((*p | 0x20) - 'a' + 10);
-        if (t.integer > (limit - digit) / base) {
+        if (t.integer > (UINT64_MAX - digit) / base) {
             t.too_large = true;
             break;
         }

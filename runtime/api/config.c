@@ -54,7 +54,6 @@ static void default_workers(PTOConfig *c)
 
 PTOStatus ptoi_config_check(PTOConfig *c)
 {
-    const int64_t limit = (int64_t)1 << 40;
     c->backend = c->backend ? c->backend : "sim";
     c->task_window = or_default(c->task_window, 1024);
     c->heap_bytes = or_default(c->heap_bytes, 64 << 20);
@@ -89,8 +88,10 @@ PTOStatus ptoi_config_check(PTOConfig *c)
     if (c->record_tasks < 0 || c->record_tasks > (1 << 24))
         return ptoi_refuse(PTO_ERR_CONFIG, "a record of %lld tasks: must be from 0 to 16777216",
                            (long long)c->record_tasks);
-    if (c->submit_cycles < 0 || c->dispatch_cycles < 0 || c->submit_cycles > limit || c->dispatch_cycles > limit)
-        return ptoi_refuse(PTO_ERR_CONFIG, "submit and dispatch cycles must be from 0 to %lld", (long long)limit);
+    if (c->submit_cycles < 0 || c->dispatch_cycles < 0 || c->submit_cycles > PTOI_CYCLES_MAX ||
+        c->dispatch_cycles > PTOI_CYCLES_MAX)
+        return ptoi_refuse(PTO_ERR_CONFIG, "submit and dispatch cycles must be from 0 to %lld",
+                           (long long)PTOI_CYCLES_MAX);
     if (!(c->watchdog_seconds >= 0 && c->watchdog_seconds <= 1e9))
         return ptoi_refuse(PTO_ERR_CONFIG, "a watchdog of %g seconds: must be from 0 to 1e9", c->watchdog_seconds);
     const bool external = has_external(c);

@@ -23,6 +23,7 @@ enum {
     PTOI_WORKERS_MAX = 1024 /* of all types */
 };
 #define PTOI_HEAP_MAX                    ((int64_t)1 << 40)
+#define PTOI_CYCLES_MAX                  ((int64_t)1 << 40)
 /* How many scopes may be open at a time, with that of the run itself. */
 #define PTOI_SCOPES_MAX(recursion_limit) ((recursion_limit)*16 + 64 + 1)
 

@@ -210,6 +210,15 @@ static int take_size(const char *option, const char *text, int64_t least, int64_
     return HOST_OK;
 }
 
+static int take_seconds(const char *option, const char *text, int64_t most, double *seconds, struct host_error *e)
+{
+    bool fits;
+    if (!ptoi_parse_float(text, false, seconds, &fits) || !(*seconds > 0) || *seconds > (double)most)
+        return host_fail(e, HOST_USAGE, "--%s '%s': a number of seconds above 0, and at most %" PRId64 ", is expected",
+                         option, text, most);
+    return HOST_OK;
+}
+
 static int take_window(struct host_options *o, const char *text, struct host_error *e)
 {
     int64_t *value = &o->config.task_window;
@@ -275,10 +284,7 @@ static int take_net(struct host_options *o, const char *text, struct host_error 
 
 static int take_grace(struct host_options *o, const char *text, struct host_error *e)
 {
-    bool fits;
-    if (!ptoi_parse_float(text, false, &o->grace_seconds, &fits) || !(o->grace_seconds > 0) || o->grace_seconds > 1e9)
-        return host_fail(e, HOST_USAGE, "--grace '%s': a number of seconds above 0 is expected", text);
-    return HOST_OK;
+    return take_seconds("grace", text, 1000000000, &o->grace_seconds, e);
 }
 
 static int take_dist(struct host_options *o, const char *text, struct host_error *e)
@@ -370,20 +376,12 @@ static int take_device(struct host_options *o, const char *text, struct host_err
 
 static int take_stream_timeout(struct host_options *o, const char *text, struct host_error *e)
 {
-    bool fits;
-    double *seconds = &o->config.stream_timeout_seconds;
-    if (!ptoi_parse_float(text, false, seconds, &fits) || !(*seconds > 0) || *seconds > 1e6)
-        return host_fail(e, HOST_USAGE, "--stream-timeout '%s': a number of seconds above 0 is expected", text);
-    return HOST_OK;
+    return take_seconds("stream-timeout", text, 1000000, &o->config.stream_timeout_seconds, e);
 }
 
 static int take_watchdog(struct host_options *o, const char *text, struct host_error *e)
 {
-    bool fits;
-    if (!ptoi_parse_float(text, false, &o->config.watchdog_seconds, &fits) || !(o->config.watchdog_seconds > 0) ||
-        o->config.watchdog_seconds > 1e9)
-        return host_fail(e, HOST_USAGE, "--watchdog '%s': a number of seconds above 0 is expected", text);
-    return HOST_OK;
+    return take_seconds("watchdog", text, 1000000000, &o->config.watchdog_seconds, e);
 }
 
 static int take_cpu(struct host_options *o, const char *text, struct host_error *e)
@@ -395,22 +393,14 @@ static int take_cpu(struct host_options *o, const char *text, struct host_error 
                                  : host_fail(e, HOST_USAGE, "--cpu '%s': this machine does not have that level", text);
 }
 
-static int take_cycles(const char *name, const char *text, int64_t *cycles, struct host_error *e)
-{
-    bool fits;
-    if (!ptoi_parse_size(text, cycles, &fits) || *cycles < 0)
-        return host_fail(e, HOST_USAGE, "--%s '%s': a number of cycles is expected", name, text);
-    return HOST_OK;
-}
-
 static int take_submit_cycles(struct host_options *o, const char *text, struct host_error *e)
 {
-    return take_cycles("submit-cycles", text, &o->config.submit_cycles, e);
+    return take_size("submit-cycles", text, 0, PTOI_CYCLES_MAX, &o->config.submit_cycles, e);
 }
 
 static int take_dispatch_cycles(struct host_options *o, const char *text, struct host_error *e)
 {
-    return take_cycles("dispatch-cycles", text, &o->config.dispatch_cycles, e);
+    return take_size("dispatch-cycles", text, 0, PTOI_CYCLES_MAX, &o->config.dispatch_cycles, e);
 }
 
 static const struct option_row {

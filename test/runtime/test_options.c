@@ -85,7 +85,9 @@ TEST(unknown_options_say_what_is_near)
     REFUSE("unexpected argument '-x'", "-x");
     REFUSE("unexpected argument '--check'", "--", "--check");
     REFUSE("a number of seconds above 0", "--watchdog", "0");
-    REFUSE("a number of cycles", "--submit-cycles", "-1");
+    REFUSE("above 0, and at most 1000000000, is expected", "--grace", "1e10");
+    REFUSE("--submit-cycles must be at least 0, not -1", "--submit-cycles", "-1");
+    REFUSE("--dispatch-cycles must be at most 1099511627776, not 2048G", "--dispatch-cycles", "2048G");
     REFUSE("takes no value", "--check=yes");
     REFUSE("unknown option '--'", "--=3");
 }

@@ -84,6 +84,8 @@ static const char *cast(struct eq_printer *p, const struct eq_expr *x, enum prec
 {
     const enum elem from = x->a->type, to = x->type;
     if (from == to) return equation_value(p, x->a, prec);
+    if (x->a->kind == EQ_INT && from == ELEM_I64 && to == ELEM_U64) /* a number above the largest i64 */
+        return integer_text(p, &(struct eq_expr){.kind = EQ_INT, .type = to, .integer = x->a->integer});
     if (from == ELEM_BF16 && to == ELEM_F32 && x->a->kind == EQ_LOAD) return equation_value(p, x->a, prec);
     if (from == ELEM_BF16) return arena_printf(p->e->mem, "pto_bf16_value(%s)", equation_value(p, x->a, P_ANY));
     if (to == ELEM_BF16) return arena_printf(p->e->mem, "pto_bf16_bits(%s)", equation_value(p, x->a, P_ANY));

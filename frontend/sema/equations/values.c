@@ -490,9 +490,15 @@ static struct eq_value of_binary(struct eq_work *w, struct ast *n)
     return (struct eq_value){e, v.type, is_literal};
 }
 
+static bool is_least(const struct ast *n)
+{
+    return n->kind == AST_INT && !n->integer.too_large && n->integer.value == (uint64_t)INT64_MAX + 1;
+}
+
 static struct eq_value of_unary(struct eq_work *w, struct ast *n)
 {
     const enum ast_op op = n->binary.op;
+    if (op == OP_NEG && is_least(n->binary.left)) return literal(w, w->c->int_, INT64_MIN, 0, n->at);
     struct eq_value a = eq_value_of(w, n->binary.left);
     if (!a.expr) return eq_fail(w);
     const bool fits = op == OP_NOT      ? a.type == ELEM_BOOL
@@ -529,13 +535,15 @@ static struct eq_value of_index(struct eq_work *w, struct ast *n)
     return v;
 }
 
+/* One above the largest i64 is a u64 and no literal: sizes, and what literals make, are i64. */
 static struct eq_value of_integer(struct eq_work *w, const struct ast *n)
 {
-    if (n->integer.too_large || n->integer.value > INT64_MAX) {
+    if (n->integer.too_large) {
         diag_error(w->c->diag, DIAG_E15, n->at, "%s does not fit in 64 bits", n->integer.digits);
         return eq_fail(w);
     }
-    return literal(w, w->c->int_, (int64_t)n->integer.value, 0, n->at);
+    const struct eq_value v = literal(w, w->c->int_, (int64_t)n->integer.value, 0, n->at);
+    return v.expr->integer >= 0 ? v : (struct eq_value){eq_convert(w, v, ELEM_U64), ELEM_U64, false};
 }
 
 /* The word, with the blanks after it: parentheses around the operand are no part of its place, and stay. */
