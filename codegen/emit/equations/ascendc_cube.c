@@ -45,6 +45,15 @@ static bool emit_view(struct eq_printer *p, const char *name, const struct eq_ac
     return true;
 }
 
+/* How many numbers the range has. */
+static const char *length(struct eq_printer *p, const struct eq_var *v)
+{
+    const char *difference = equation_size(p, size_sub(p->sizes, v->high, v->low), P_ANY);
+    if (equation_is_bounded(v)) return difference;
+    return arena_printf(p->e->mem, "%s < %s ? %s : 0", equation_size(p, v->low, P_REL),
+                        equation_size(p, v->high, P_REL), difference);
+}
+
 const char *ascendc_emit_cube(struct emitter *e, const struct symbol *kernel, struct span *at)
 {
     const struct equations *q = equations_of(kernel);
@@ -62,11 +71,8 @@ const char *ascendc_emit_cube(struct emitter *e, const struct symbol *kernel, st
     const bool good = emit_view(&p, "left", c.a, &c, c.i, c.k) && emit_view(&p, "right", c.b, &c, c.k, c.j) &&
                       emit_view(&p, "result", s->target, &c, c.i, c.j);
     if (good)
-        out_line(&body, "pto::Gemm(left, right, result, %s, %s, %s, %s).run();",
-                 equation_size(&p, size_sub(p.sizes, c.i->high, c.i->low), P_ANY),
-                 equation_size(&p, size_sub(p.sizes, c.j->high, c.j->low), P_ANY),
-                 equation_size(&p, size_sub(p.sizes, c.k->high, c.k->low), P_ANY),
-                 s->kind == EQ_PLUS ? "true" : "false");
+        out_line(&body, "pto::Gemm(left, right, result, %s, %s, %s, %s).run();", length(&p, c.i), length(&p, c.j),
+                 length(&p, c.k), s->kind == EQ_PLUS ? "true" : "false");
     e->out = outer;
     if (!good) {
         out_clear(&body);

@@ -134,17 +134,12 @@ static const char *first_element(struct eq_printer *p, const struct eq_access *a
     return equation_place(p, &at);
 }
 
-static const char *range_length(struct eq_printer *p, const struct eq_var *v)
-{
-    return equation_size(p, size_sub(p->sizes, v->high, v->low), P_ANY);
-}
-
 void equation_contract(struct eq_printer *p, const struct eq_stmt *s, const struct eq_contraction *c)
 {
     struct out *out = p->e->out;
     out_line(out, "pto_contract_%s(&(PTOContraction){", elem_name(c->sum->type));
-    out_more(out, ".rows = %s, .columns = %s, .depth = %s,", range_length(p, c->i), range_length(p, c->j),
-             range_length(p, c->k));
+    out_more(out, ".rows = %s, .columns = %s, .depth = %s,", equation_length(p, c->i), equation_length(p, c->j),
+             equation_length(p, c->k));
     out_more(out, ".a = &%s, .a_row = %s, .a_depth = %s,", first_element(p, c->a, c), stride_along(p, c->a, c->i),
              stride_along(p, c->a, c->k));
     out_more(out, ".b = &%s, .b_depth = %s, .b_column = %s,", first_element(p, c->b, c), stride_along(p, c->b, c->k),

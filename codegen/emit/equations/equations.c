@@ -124,8 +124,7 @@ static void emit_temporaries(struct eq_printer *p)
     for (int i = 0; i < p->q->stmt_count; i++) {
         struct eq_contraction c;
         if (!equation_is_contraction(p, p->q->stmts[i], &c)) continue;
-        const char *depth = equation_size(p, size_sub(p->sizes, c.k->high, c.k->low), P_ANY);
-        const char *bytes = arena_printf(mem, "pto_bytes(PTO_PANEL_BYTES, %s)", depth);
+        const char *bytes = arena_printf(mem, "pto_bytes(PTO_PANEL_BYTES, %s)", equation_length(p, c.k));
         panel = panel ? arena_printf(mem, "pto_bytes_sum(%s, %s)", panel, bytes) : bytes;
     }
     if (panel) total = total ? arena_printf(mem, "pto_bytes_sum(%s, %s)", total, panel) : panel;

@@ -78,7 +78,8 @@ static void open_lanes(struct eq_printer *p, const struct lanes *l, bool is_whol
     if (is_whole)
         out_open(out, "for (int64_t %s = 0; %s < PTO_PARTS; %s++) {", l->lane, l->lane, l->lane);
     else
-        out_open(out, "for (int64_t %s = 0; %s < %s - %s; %s++) {", l->lane, l->lane, l->end, l->group, l->lane);
+        out_open(out, "for (int64_t %s = 0; %s < %s; %s++) {", l->lane, l->lane,
+                 equation_left(p, l->var, l->group, l->end), l->lane);
 }
 
 static void begin_lane(struct eq_printer *p, const struct lanes *l)
@@ -176,7 +177,7 @@ static void print_jammed(struct eq_printer *p, const struct lanes *l)
     const struct eq_var *v = l->x->reduce.vars[0];
     const size_t mark = names_mark(&p->e->names);
     const char *first = l->first;
-    out_open(out, "for (; %s <= %s - %d; %s += %d) {", first, equation_size(p, v->high, P_ADD), JAMMED, first, JAMMED);
+    equation_open_groups(p, v, first, equation_size(p, v->high, P_ADD), arena_printf(p->e->mem, "%d", JAMMED));
     out_line(out, "PTO_STAYS_LOOP");
     open_lanes(p, l, true);
     begin_lane(p, l);
@@ -267,7 +268,8 @@ static void print_places(struct eq_printer *p, const struct lanes *l)
     const char *low = equation_size(p, v->low, P_ANY);
     const bool has_whole = equation_has_part(l->var, false), has_rest = equation_has_part(l->var, true);
     out_open(out, "for (; %s < %s; %s += PTO_PARTS) {", l->group, l->end, l->group);
-    out_line(out, "const int64_t %s = pto_min_i64(PTO_PARTS, %s - %s);", l->count, l->end, l->group);
+    out_line(out, "const int64_t %s = pto_min_i64(PTO_PARTS, %s);", l->count,
+             equation_left(p, l->var, l->group, l->end));
     begin_places(p, l);
     if (has_whole) {
         if (has_rest) out_open(out, "if (%s == PTO_PARTS) {", l->count);
@@ -321,7 +323,7 @@ void equation_lanes(struct eq_printer *p, const struct eq_stmt *s, const struct 
         return;
     }
     if (equation_has_part(l.var, false)) {
-        out_open(out, "for (; %s <= %s - PTO_PARTS; %s += PTO_PARTS) {", l.group, l.end, l.group);
+        equation_open_groups(p, l.var, l.group, l.end, "PTO_PARTS");
         print_group(p, &l, true);
         out_close(out, "}");
     }

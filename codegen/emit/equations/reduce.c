@@ -164,9 +164,9 @@ static void by_parts(struct eq_printer *p, const struct eq_expr *x, const struct
     for (int tail = 0; tail < 2; tail++) {
         if (!equation_has_part(v, tail)) continue;
         if (tail)
-            out_open(out, "for (int64_t %s = 0; %s < %s - %s; %s++) {", lane, lane, high, group, lane);
+            out_open(out, "for (int64_t %s = 0; %s < %s; %s++) {", lane, lane, equation_left(p, v, group, high), lane);
         else {
-            out_open(out, "for (; %s <= %s - PTO_PARTS; %s += PTO_PARTS) {", group, high, group);
+            equation_open_groups(p, v, group, high, "PTO_PARTS");
             if (p->first)
                 equation_prefetch(p, p->first, group);
             else

@@ -178,6 +178,39 @@ const char *equation_size_value(struct eq_printer *p, const struct size *s)
     return kept(p, &b);
 }
 
+static bool is_bounded(const struct size *s)
+{
+    if (s->kind == SIZE_CONST) return s->value > INT64_MIN / 2 && s->value < INT64_MAX / 2;
+    if (s->kind == SIZE_SYMBOL) return s->symbol->kind == SYM_DIM || s->symbol->kind == SYM_LOOP;
+    for (int i = 0; i < s->count; i++)
+        if (!is_bounded(s->arg[i])) return false;
+    return true;
+}
+
+bool equation_is_bounded(const struct eq_var *v) { return is_bounded(v->low) && is_bounded(v->high); }
+
+const char *equation_length(struct eq_printer *p, const struct eq_var *v)
+{
+    if (equation_is_bounded(v)) return equation_size(p, size_sub(p->sizes, v->high, v->low), P_ANY);
+    return arena_printf(p->e->mem, "pto_length(%s, %s)", equation_size(p, v->low, P_ANY),
+                        equation_size(p, v->high, P_ANY));
+}
+
+const char *equation_left(struct eq_printer *p, const struct eq_var *v, const char *low, const char *high)
+{
+    if (equation_is_bounded(v)) return arena_printf(p->e->mem, "%s - %s", high, low);
+    return arena_printf(p->e->mem, "pto_length(%s, %s)", low, high);
+}
+
+void equation_open_groups(struct eq_printer *p, const struct eq_var *v, const char *low, const char *high,
+                          const char *step)
+{
+    if (equation_is_bounded(v))
+        out_open(p->e->out, "for (; %s <= %s - %s; %s += %s) {", low, high, step, low, step);
+    else
+        out_open(p->e->out, "for (; %s >= %s; %s += %s) {", equation_left(p, v, low, high), step, low, step);
+}
+
 static int number_of(const struct eq_printer *p, const struct symbol *formal)
 {
     int number = 0;

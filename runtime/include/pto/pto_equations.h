@@ -142,6 +142,13 @@ static inline int pto_elements_end(int failed)
     return failed == 0 ? 0 : pto_kernel_failed("%s", pto_failure_text(failed));
 }
 
+/* How many numbers there are from low to before high, whatever these are; INT64_MAX where they are more. */
+static inline int64_t pto_length(int64_t low, int64_t high)
+{
+    int64_t length;
+    return low >= high ? 0 : __builtin_sub_overflow(high, low, &length) ? INT64_MAX : length;
+}
+
 static inline size_t pto_bytes(size_t bytes, int64_t count)
 {
     size_t all;
