@@ -124,11 +124,25 @@ static const char *stride_along(struct eq_printer *p, const struct eq_access *ac
     return *sum ? sum : "0";
 }
 
-/* The element where i, j and k have their lowest values. */
-static const char *first_element(struct eq_printer *p, const struct eq_access *a, const struct eq_contraction *c)
+/* Where k begins.  A range that is empty may begin anywhere, also where no address can be made of it. */
+static const struct size *declare_first(struct eq_printer *p, const struct eq_var *k)
+{
+    struct arena *mem = p->e->mem;
+    if (equation_is_bounded(k)) return k->low;
+    struct symbol *const first = arena_new(mem, struct symbol);
+    *first = *k->symbol;
+    const char *name = emit_declare(p->e, first, arena_printf(mem, "%s_first", k->symbol->name));
+    const char *low = equation_size(p, k->low, P_REL);
+    out_line(p->e->out, "const int64_t %s = %s < %s ? %s : 0;", name, low, equation_size(p, k->high, P_REL), low);
+    return size_symbol(p->sizes, first);
+}
+
+/* The element where i and j have their lowest values, and k that one. */
+static const char *first_element(struct eq_printer *p, const struct eq_access *a, const struct eq_contraction *c,
+                                 const struct size *k)
 {
     const struct symbol *from[] = {c->i->symbol, c->j->symbol, c->k->symbol};
-    const struct size *to[] = {c->i->low, c->j->low, c->k->low};
+    const struct size *to[] = {c->i->low, c->j->low, k};
     struct eq_access at = *a;
     for (int d = 0; d < a->rank; d++) at.index[d].size = size_substitute(p->sizes, a->index[d].size, from, to, 3);
     return equation_place(p, &at);
@@ -137,14 +151,15 @@ static const char *first_element(struct eq_printer *p, const struct eq_access *a
 void equation_contract(struct eq_printer *p, const struct eq_stmt *s, const struct eq_contraction *c)
 {
     struct out *out = p->e->out;
+    const struct size *const first = declare_first(p, c->k);
     out_line(out, "pto_contract_%s(&(PTOContraction){", elem_name(c->sum->type));
     out_more(out, ".rows = %s, .columns = %s, .depth = %s,", equation_length(p, c->i), equation_length(p, c->j),
              equation_length(p, c->k));
-    out_more(out, ".a = &%s, .a_row = %s, .a_depth = %s,", first_element(p, c->a, c), stride_along(p, c->a, c->i),
-             stride_along(p, c->a, c->k));
-    out_more(out, ".b = &%s, .b_depth = %s, .b_column = %s,", first_element(p, c->b, c), stride_along(p, c->b, c->k),
-             stride_along(p, c->b, c->j));
-    out_more(out, ".c = &%s, .c_row = %s, .c_column = %s,", first_element(p, s->target, c),
+    out_more(out, ".a = &%s, .a_row = %s, .a_depth = %s,", first_element(p, c->a, c, first),
+             stride_along(p, c->a, c->i), stride_along(p, c->a, c->k));
+    out_more(out, ".b = &%s, .b_depth = %s, .b_column = %s,", first_element(p, c->b, c, first),
+             stride_along(p, c->b, c->k), stride_along(p, c->b, c->j));
+    out_more(out, ".c = &%s, .c_row = %s, .c_column = %s,", first_element(p, s->target, c, first),
              stride_along(p, s->target, c->i), stride_along(p, s->target, c->j));
     out_more(out, ".add = %s, .fused = %s, .panel = %s});", s->kind == EQ_PLUS ? "true" : "false", p->fused, p->panel);
     if (s->value == c->sum) return;
