@@ -12,6 +12,15 @@ const struct size *equation_canonical(const struct eq_printer *p, const struct s
     return same ? same : s;
 }
 
+static bool is_bounded(const struct size *s)
+{
+    if (s->kind == SIZE_CONST) return s->value > INT64_MIN / 2 && s->value < INT64_MAX / 2;
+    if (s->kind == SIZE_SYMBOL) return s->symbol->kind == SYM_DIM || s->symbol->kind == SYM_LOOP;
+    for (int i = 0; i < s->count; i++)
+        if (!is_bounded(s->arg[i])) return false;
+    return true;
+}
+
 static const char *calls[] = {
     [SIZE_DIV] = "pto_quotient",    [SIZE_MOD] = "pto_remainder",    [SIZE_MINIMUM] = "pto_min_i64",
     [SIZE_MAXIMUM] = "pto_max_i64", [SIZE_CEIL_DIV] = "pto_ceiling", [SIZE_LOG2] = "pto_whole_log2",
@@ -112,6 +121,12 @@ static void print(struct eq_printer *p, struct strbuf *b, const struct size *s, 
     const bool negative = is_negative(s) && s->kind == SIZE_MUL && !wraps;
     const bool parens =
         (s->kind == SIZE_ADD && prec > P_ADD) || (s->kind == SIZE_MUL && prec > P_MUL) || (negative && prec > P_ADD);
+    if (!wraps && (s->kind == SIZE_ADD || s->kind == SIZE_MUL) && !is_bounded(s)) {
+        strbuf_puts(b, "(int64_t)(");
+        print(p, b, s, P_ANY, true);
+        strbuf_putc(b, ')');
+        return;
+    }
     if (parens) strbuf_putc(b, '(');
     switch (s->kind) {
     case SIZE_CONST: print_int(b, s->value, wraps ? P_UNARY : prec); break;
@@ -176,15 +191,6 @@ const char *equation_size_value(struct eq_printer *p, const struct size *s)
         strbuf_putc(&b, ')');
     }
     return kept(p, &b);
-}
-
-static bool is_bounded(const struct size *s)
-{
-    if (s->kind == SIZE_CONST) return s->value > INT64_MIN / 2 && s->value < INT64_MAX / 2;
-    if (s->kind == SIZE_SYMBOL) return s->symbol->kind == SYM_DIM || s->symbol->kind == SYM_LOOP;
-    for (int i = 0; i < s->count; i++)
-        if (!is_bounded(s->arg[i])) return false;
-    return true;
 }
 
 bool equation_is_bounded(const struct eq_var *v) { return is_bounded(v->low) && is_bounded(v->high); }
