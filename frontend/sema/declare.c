@@ -187,7 +187,7 @@ static void check_dims_bound(struct checker *c, struct symbol *s)
                 for (int d = 0; d < t->rank; d++) changed |= determines(c, s, t->extent[d], known);
     }
     for (int i = 0; i < s->dim_count; i++) {
-        if (known[i] || s->decl->bad) continue;
+        if (known[i] || s->decl->bad || s->dims[i]->type->kind == TYPE_ERROR) continue;
         diag_error(c->diag, DIAG_E04, s->dims[i]->decl->at, "no formal of '%s' has an extent that determines '%s'",
                    s->name, s->dims[i]->name);
         diag_help(c->diag, "an extent determines it if it is '%s', or '%s' times a known factor, plus known terms",
