@@ -82,8 +82,9 @@ const char *equation_size(struct eq_printer *p, const struct size *s, enum prece
 const char *equation_size_value(struct eq_printer *p, const struct size *s); /* any value: modulo 2^64 */
 /* Are the ends of its range made of extents and loops alone?  Others may be any numbers, also where it is empty. */
 bool equation_is_bounded(const struct eq_var *v);
-/* How many numbers there are in its range; in what is left of it from `low` to `high`, which are names in C. */
+/* The count of the numbers in its range. */
 const char *equation_length(struct eq_printer *p, const struct eq_var *v);
+/* The same of the rest of the range, from `low` to before `high`, which are names in C. */
 const char *equation_left(struct eq_printer *p, const struct eq_var *v, const char *low, const char *high);
 /* Opens the loop that goes from `low` on by `step` numbers of the range, as long as so many are left. */
 void equation_open_groups(struct eq_printer *p, const struct eq_var *v, const char *low, const char *high,

@@ -1,6 +1,6 @@
 /* sizes.c - integers that are sizes, and the addresses that are made of them.
- * Idea       an index is proved or tested to be inside of its tensor, so an address is plain arithmetic; a size that is
- *            a value may be any number and is computed modulo 2^64.
+ * Idea       an index of extents and loops is proved or tested to be inside of its tensor, so an address is plain
+ *            arithmetic; a size that is a value, or that a scalar moves, may be any number and is computed modulo 2^64.
  * Tests      test/lit/run/index-notation.test
  */
 #include "parts.h"
@@ -12,6 +12,7 @@ const struct size *equation_canonical(const struct eq_printer *p, const struct s
     return same ? same : s;
 }
 
+/* Is it made of extents and loops, and of constants that leave room for them? */
 static bool is_bounded(const struct size *s)
 {
     if (s->kind == SIZE_CONST) return s->value > INT64_MIN / 2 && s->value < INT64_MAX / 2;
